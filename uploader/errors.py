@@ -1,0 +1,130 @@
+"""Every error that symup raises, in one tree, each with its exit code and a remedy.
+
+::
+
+    SymupError
+    ├── InputError                 1   bytes from outside that can't be read as what they claim to be
+    │   ├── NotElf
+    │   ├── MalformedElf
+    │   ├── MalformedDwarf
+    │   └── MalformedGsym
+    ├── UsageError                 2   the command or the configuration is off
+    ├── NothingFound               3   nothing with symbols found
+    ├── NotAllowed                 4   not logged in, or not allowed
+    ├── Refused                    5   the destination declined
+    │   ├── ChunkMismatch              a chunk's bytes are not what its name says
+    │   ├── ArtifactMismatch           a committed artifact does not check out
+    │   └── StoreDamaged               what the store holds is not what it promised
+    ├── NetworkGaveOut             6   run it again: it resumes
+    ├── QualityTooLow              7   below ``--require``
+    └── Interrupted              130
+
+Trouble with one file is not raised through the pipeline: it becomes that file's `model.Outcome`.
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import ClassVar
+
+
+class ExitCode(enum.IntEnum):
+    """The process exit codes. They are stable: scripts depend on them."""
+
+    DONE = 0
+    SOME_FAILED = 1
+    USAGE = 2
+    NOTHING_FOUND = 3
+    NOT_ALLOWED = 4
+    REFUSED = 5
+    NETWORK = 6
+    QUALITY = 7
+    INTERRUPTED = 130
+
+
+class SymupError(Exception):
+    """The root of the tree: a message for a person, and a remedy that says what to do next."""
+
+    exit_code: ClassVar[ExitCode] = ExitCode.SOME_FAILED
+    default_remedy: ClassVar[str | None] = None
+
+    def __init__(self, message: str, *, remedy: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.remedy = remedy if remedy is not None else self.default_remedy
+
+
+class InputError(SymupError):
+    """Bytes from outside that can't be read as what they claim to be."""
+
+
+class NotElf(InputError):
+    """The file is not an ELF file at all."""
+
+
+class MalformedElf(InputError):
+    """An ELF file whose headers contradict its bytes."""
+
+
+class MalformedDwarf(InputError):
+    """DWARF that can't be decoded; what is sound around it still counts."""
+
+
+class MalformedGsym(InputError):
+    """A GSYM file that can't be decoded."""
+
+
+class UsageError(SymupError):
+    """The command line or the configuration is off."""
+
+    exit_code = ExitCode.USAGE
+
+
+class NothingFound(SymupError):
+    """No file with symbols was found in the given paths."""
+
+    exit_code = ExitCode.NOTHING_FOUND
+
+
+class NotAllowed(SymupError):
+    """The destination wants a login, or this login may not do this."""
+
+    exit_code = ExitCode.NOT_ALLOWED
+
+
+class Refused(SymupError):
+    """The destination understood and declined."""
+
+    exit_code = ExitCode.REFUSED
+
+
+class ChunkMismatch(Refused):
+    """A chunk's bytes don't have the digest that it is named by."""
+
+
+class ArtifactMismatch(Refused):
+    """A committed artifact misses chunks, or its content is not what the manifest says."""
+
+
+class StoreDamaged(Refused):
+    """What a store holds is not what its manifests promise."""
+
+
+class NetworkGaveOut(SymupError):
+    """The network failed for longer than symup retries."""
+
+    exit_code = ExitCode.NETWORK
+    default_remedy = "Run the same command again: it resumes where it stopped."
+
+
+class QualityTooLow(SymupError):
+    """Some symbol file is poorer than ``--require`` asks."""
+
+    exit_code = ExitCode.QUALITY
+
+
+class Interrupted(SymupError):
+    """The user or the system asked symup to stop."""
+
+    exit_code = ExitCode.INTERRUPTED
+    default_remedy = "Run the same command again: it sends only what is still missing."

@@ -1,0 +1,156 @@
+"""The values that travel along the whole street: ids, quality, figures, manifests and outcomes."""
+
+from __future__ import annotations
+
+import enum
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+class Quality(enum.IntEnum):
+    """How much a symbol file can tell, from nothing to everything; the order is the worth."""
+
+    NONE = 0
+    FUNCTIONS = 1
+    LINES = 2
+    FULL = 3
+
+    @property
+    def label(self) -> str:
+        """The name that users see: ``none``, ``functions``, ``lines`` or ``full``."""
+        return self.name.lower()
+
+    @classmethod
+    def from_label(cls, label: str) -> Quality:
+        """The quality of that name; `ValueError` for an unknown one."""
+        try:
+            return cls[label.upper()]
+        except KeyError:
+            raise ValueError(f"unknown quality {label!r}") from None
+
+
+class IdScheme(enum.StrEnum):
+    """The kinds of id that a binary can be known by, in the order of preference."""
+
+    GNU = "gnu"
+    GO = "go"
+    FILE = "file"
+
+
+_ID_VALUE = {
+    IdScheme.GNU: re.compile(r"(?:[0-9a-f]{2}){1,64}"),
+    IdScheme.GO: re.compile(r"[A-Za-z0-9_.~-]{1,200}"),
+    IdScheme.FILE: re.compile(r"[0-9a-f]{32}"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class SymbolId:
+    """One id of a binary. The value is safe as a file name: lowercase hex, or for Go base64 with ``~`` for ``/``.
+
+    Raises `ValueError` for a value that the scheme doesn't allow.
+    """
+
+    scheme: IdScheme
+    value: str
+
+    def __post_init__(self) -> None:
+        if not _ID_VALUE[self.scheme].fullmatch(self.value) or self.value.startswith("."):
+            raise ValueError(f"not a valid {self.scheme} id: {self.value[:80]!r}")
+
+    def __str__(self) -> str:
+        return self.value if self.scheme is IdScheme.GNU else f"{self.scheme}:{self.value}"
+
+    @classmethod
+    def parse(cls, text: str) -> SymbolId:
+        """Reads what ``str`` gives: bare hex is a GNU build-id, else ``scheme:value``."""
+        scheme, colon, value = text.partition(":")
+        if not colon:
+            return cls(scheme=IdScheme.GNU, value=text.lower())
+        return cls(scheme=IdScheme(scheme), value=value)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identity:
+    """The id an artifact is stored under, and the other ids that resolve to it."""
+
+    primary: SymbolId
+    aliases: tuple[SymbolId, ...] = ()
+
+    def __str__(self) -> str:
+        return str(self.primary)
+
+
+class Source(enum.StrEnum):
+    """Where symbols can come from."""
+
+    DWARF = "dwarf"
+    DWARF_LINES = "dwarf-lines"
+    GO = "go"
+    SYMTAB = "symtab"
+    DYNSYM = "dynsym"
+    MINI_DEBUGINFO = "mini-debuginfo"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figures:
+    """The numbers behind a quality. Sizes in bytes of executable code."""
+
+    executable_bytes: int = 0
+    function_bytes: int = 0
+    line_bytes: int = 0
+    functions: int = 0
+    inlines: int = 0
+    line_rows: int = 0
+    by_source: Mapping[str, int] = field(default_factory=dict)
+    """Functions by the source that gave them, keyed by `Source` values."""
+
+    @property
+    def quality(self) -> Quality:
+        """``full`` has inlines or is built of functions with lines from DWARF units that hold none."""
+        if not self.functions:
+            return Quality.NONE
+        if not self.line_rows:
+            return Quality.FUNCTIONS
+        return Quality.FULL if self.by_source.get(Source.DWARF, 0) or self.inlines else Quality.LINES
+
+
+class Decision(enum.StrEnum):
+    """What became of one file."""
+
+    STORED = "stored"
+    """Sent and committed."""
+    PRESENT = "present"
+    """The destination already holds it, as good or better."""
+    CONVERTED = "converted"
+    """Written to a local GSYM file."""
+    PLANNED = "planned"
+    """Would be sent (``--dry-run``)."""
+    SKIPPED = "skipped"
+    """Left alone for a stated reason that is not a failure: no symbols, a duplicate."""
+    FAILED = "failed"
+    """Should have worked and did not."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What became of one file (or of one artifact made of several), and why."""
+
+    path: str
+    decision: Decision
+    reason: str
+    identity: Identity | None = None
+    quality: Quality | None = None
+    figures: Figures | None = None
+    input_size_bytes: int = 0
+    gsym_size_bytes: int = 0
+    compressed_size_bytes: int = 0
+    sent_size_bytes: int = 0
+    chunks_total: int = 0
+    chunks_sent: int = 0
+    seconds: float = 0.0
+    warnings: tuple[str, ...] = ()
+    remedy: str | None = None
+    exit_code: int = 0
+    """The exit code that this outcome alone would give (0 when all is well)."""

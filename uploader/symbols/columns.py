@@ -1,0 +1,69 @@
+"""The columns that extractors fill, merge reduces, and formats write and read.
+
+Bulk data is held in flat columns, not objects: ``array('Q')`` for addresses, ``array('I')`` for ids, files, lines and
+indexes. A column is any writable buffer of that item type, so that the compiled core reads it as a typed memoryview.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+TYPE_ADDRESS = "Q"
+TYPE_INDEX = "I"
+
+
+def addresses() -> array[int]:
+    """An empty column of unsigned 64-bit items."""
+    return array(TYPE_ADDRESS)
+
+
+def indexes() -> array[int]:
+    """An empty column of unsigned 32-bit items."""
+    return array(TYPE_INDEX)
+
+
+@dataclass(slots=True, kw_only=True)
+class SymbolTable:
+    """One table of disjoint code ranges ("pieces") with all that is known of each: what a GSYM file holds.
+
+    Invariants (merge guarantees them, encoders rely on them, decoders check them):
+
+    - pieces ascend by ``start``, are not empty and don't overlap; several pieces may belong to one function;
+    - ``name`` indexes ``names``; ``names[0]`` is ``b""`` and is no piece's and no inline's name;
+    - rows of piece ``i`` are ``row_first[i]:row_first[i + 1]`` of the row columns: addresses strictly ascend, lie in the
+      piece, and the first row, where there is one, stands at ``start[i]``; no two neighbouring rows have both the same file
+      and the same line;
+    - ``row_file`` and ``call_file`` index ``files``; entry 0 is ``(b"", b"")`` and no row uses it; a ``call_file`` of 0 means
+      that the call site is unknown; a ``row_line`` of 0 is code that belongs to no line;
+    - inline nodes of piece ``i`` are ``node_first[i]:node_first[i + 1]`` of the node columns, in preorder; ``node_depth`` is 1 for
+      one inlined straight into the function; the depth grows by at most one from a node to the next;
+    - ranges of node ``j`` are ``range_first[j]:range_first[j + 1]`` of the range columns: ascending, disjoint, not empty, inside
+      ranges of its parent; those of siblings don't overlap.
+    """
+
+    start: array[int] = field(default_factory=addresses)
+    end: array[int] = field(default_factory=addresses)
+    name: array[int] = field(default_factory=indexes)
+
+    row_first: array[int] = field(default_factory=lambda: array(TYPE_INDEX, [0]))
+    row_address: array[int] = field(default_factory=addresses)
+    row_file: array[int] = field(default_factory=indexes)
+    row_line: array[int] = field(default_factory=indexes)
+
+    node_first: array[int] = field(default_factory=lambda: array(TYPE_INDEX, [0]))
+    node_depth: array[int] = field(default_factory=indexes)
+    node_name: array[int] = field(default_factory=indexes)
+    node_call_file: array[int] = field(default_factory=indexes)
+    node_call_line: array[int] = field(default_factory=indexes)
+    range_first: array[int] = field(default_factory=lambda: array(TYPE_INDEX, [0]))
+    range_start: array[int] = field(default_factory=addresses)
+    range_end: array[int] = field(default_factory=addresses)
+
+    names: Sequence[bytes] = (b"",)
+    files: Sequence[tuple[bytes, bytes]] = ((b"", b""),)
+    """(directory, base name) pairs."""
+
+    def __len__(self) -> int:
+        return len(self.start)

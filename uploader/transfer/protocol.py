@@ -1,0 +1,125 @@
+"""The words that a client and a destination exchange, whatever carries them.
+
+``Destination`` is the port: a folder, object storage and a symbol server each implement it, and the pipeline knows no other way to
+reach symbols. All methods may be called from several threads at once.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from uploader.model import Figures, Identity, Quality, SymbolId
+
+MAX_CHUNK_SIZE_BYTES = 8 * 1024 * 1024
+GSYM_KIND = "gsym"
+
+
+class Holding(enum.StrEnum):
+    """What a destination holds for an id, seen from what the client could send."""
+
+    PRESENT = "present"
+    POORER = "poorer"
+    MISSING = "missing"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capabilities:
+    """What a destination takes: limits and features."""
+
+    max_chunk_size_bytes: int = MAX_CHUNK_SIZE_BYTES
+    max_batch: int = 500
+    max_request_size_bytes: int = MAX_CHUNK_SIZE_BYTES + 64 * 1024
+    audiences: tuple[str, ...] = ()
+    features: tuple[str, ...] = ()
+    server: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """One line of a negotiation: an id, the quality the client expects to reach, and its chunks once they are known."""
+
+    identity: Identity
+    quality: Quality
+    kind: str = GSYM_KIND
+    chunks: tuple[str, ...] = ()
+    """SHA-256 digests in lowercase hex; empty before extraction."""
+    force: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """A destination's reply to one `Question`. Asking changes nothing there."""
+
+    identity: Identity
+    holding: Holding
+    reason: str
+    stored_quality: Quality | None = None
+    missing_chunks: tuple[str, ...] = ()
+    """Those of the question's chunks that the destination lacks."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """What a store says of one artifact. Written last, when all chunks are there and the whole has been checked."""
+
+    identity: Identity
+    kind: str = GSYM_KIND
+    chunks: tuple[str, ...]
+    """SHA-256 digests of the chunks of the compressed file, in order."""
+    chunk_sizes_bytes: tuple[int, ...]
+    compression: str = "zstd"
+    compressed_size_bytes: int
+    content_size_bytes: int
+    content_sha256: str
+    """Of the GSYM file itself, uncompressed."""
+    quality: Quality
+    figures: Figures
+    sources: tuple[str, ...] = ()
+    file_name: str = ""
+    tool: str = ""
+    """What made it, e.g. ``symup 0.1.0``."""
+    source_revision: str = ""
+    """The commit that CI built, where known."""
+    created_at: str = ""
+    """RFC 3339, UTC."""
+    extra: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Committed:
+    """The result of a commit. ``stored`` is false where the destination kept what it had, and says why."""
+
+    stored: bool
+    reason: str
+
+
+class Destination(Protocol):
+    """A place that keeps symbols: one project of a folder, a bucket or a server."""
+
+    @property
+    def url(self) -> str:
+        """Where it is, for people; never holds a credential."""
+
+    def capabilities(self) -> Capabilities:
+        """Limits and features; the first contact, so it raises `NotAllowed` or `NetworkGaveOut` early."""
+
+    def negotiate(self, questions: Sequence[Question]) -> list[Answer]:
+        """Answers in the order of the questions; cuts them into batches itself; no side effects."""
+
+    def put_chunk(self, sha256: str, data: bytes) -> None:
+        """Stores one immutable chunk, idempotently. Raises `ChunkMismatch`, `Refused`, `NetworkGaveOut`."""
+
+    def commit(self, manifest: Manifest, *, force: bool = False) -> Committed:
+        """Makes the artifact visible, all at once, idempotently. Raises `ArtifactMismatch` where chunks are missing or wrong."""
+
+    def manifest(self, symbol_id: SymbolId, kind: str = GSYM_KIND) -> Manifest | None:
+        """What is stored for an id (aliases resolve), or None."""
+
+    def fetch(self, symbol_id: SymbolId, kind: str = GSYM_KIND) -> Iterator[bytes]:
+        """The whole artifact's bytes, decompressed and verified. Raises `NothingFound`."""
+
+    def close(self) -> None:
+        """Releases connections."""
