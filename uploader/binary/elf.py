@@ -1,0 +1,515 @@
+"""ELF files: header, sections, segments, notes and the bytes of sections. The only module that imports pyelftools.
+
+pyelftools reads the headers; everything it says is checked against the file's size before it is followed, and whatever it
+raises leaves as `NotElf` or `MalformedElf`. Opening a file reads its headers only.
+"""
+
+from __future__ import annotations
+
+import io
+import mmap
+import os
+import stat
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache, cached_property
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from uploader.binary.compression import (
+    CompressionHeader,
+    inflate,
+    read_gnu_header,
+    read_header,
+)
+from uploader.errors import InputError, MalformedElf, NotElf
+
+if TYPE_CHECKING:
+    from elftools.elf.elffile import ELFFile
+
+MAGIC = b"\x7fELF"
+MIN_SIZE_BYTES = 52
+"""The size of the smaller of the two ELF headers: nothing shorter is an ELF file."""
+
+ET_REL, ET_EXEC, ET_DYN, ET_CORE = 1, 2, 3, 4
+(
+    SHT_NULL,
+    SHT_PROGBITS,
+    SHT_SYMTAB,
+    SHT_STRTAB,
+    SHT_NOTE,
+    SHT_NOBITS,
+    SHT_DYNSYM,
+    SHT_SYMTAB_SHNDX,
+) = 0, 1, 2, 3, 7, 8, 11, 18
+SHF_WRITE, SHF_ALLOC, SHF_EXECINSTR, SHF_COMPRESSED = 0x1, 0x2, 0x4, 0x800
+PT_LOAD, PT_NOTE = 1, 4
+PF_X = 1
+
+EM_386, EM_MIPS, EM_PPC64, EM_S390, EM_ARM, EM_X86_64, EM_AARCH64, EM_RISCV = (
+    3,
+    8,
+    21,
+    22,
+    40,
+    62,
+    183,
+    243,
+)
+
+_MACHINE_NAMES = {
+    2: "sparc",
+    EM_386: "386",
+    EM_MIPS: "mips",
+    20: "ppc",
+    EM_PPC64: "ppc64",
+    EM_S390: "s390",
+    EM_ARM: "arm",
+    43: "sparc64",
+    EM_X86_64: "x86-64",
+    EM_AARCH64: "arm64",
+    190: "cuda",
+    224: "amdgpu",
+    EM_RISCV: "riscv",
+    247: "bpf",
+    258: "loongarch",
+}
+
+MAX_HEADERS = 1 << 18
+"""Sections, and segments, that are believed: compilers give a function a section, but no file known comes near."""
+
+MAX_NOTE_BYTES = 16 << 20
+"""Bytes of notes that are read in one file; an executable's take a few hundred."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """One section header (gABI, "Section Header"). Addresses, offsets and sizes are in bytes, as the file states them."""
+
+    name: str
+    index: int
+    type: int
+    flags: int
+    address: int
+    offset: int
+    size_bytes: int
+    """``sh_size``: the compressed size where the section is compressed."""
+    link: int
+    info: int
+    entry_size: int
+    alignment: int
+
+    @property
+    def is_code(self) -> bool:
+        """It is loaded and executable; its bytes may still be elsewhere (`has_bytes`)."""
+        return self.flags & (SHF_ALLOC | SHF_EXECINSTR) == SHF_ALLOC | SHF_EXECINSTR
+
+    @property
+    def has_bytes(self) -> bool:
+        """Its bytes are in this file: in a ``.debug`` file those of code and data are not."""
+        return self.type not in (SHT_NULL, SHT_NOBITS)
+
+    @property
+    def compressed(self) -> bool:
+        """Its bytes are compressed, in the standard or the legacy way."""
+        return self.has_bytes and (
+            bool(self.flags & SHF_COMPRESSED) or self.name.startswith(".zdebug_")
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Segment:
+    """One program header (gABI, "Program Header"). In a ``.debug`` file it may tell of bytes that aren't there."""
+
+    type: int
+    flags: int
+    offset: int
+    address: int
+    size_bytes: int
+    """``p_filesz``."""
+    memory_size_bytes: int
+    alignment: int
+
+
+class ElfFile:
+    """One open ELF file. Use it as a context manager, or call `close`.
+
+    What `contents` gives of an uncompressed section is a view into the file and lives as long as it is referred to, even past
+    `close`. All methods may be called from several threads at once.
+    """
+
+    def __init__(self, data: memoryview, stream: Any, *, path: str) -> None:
+        """Takes the bytes and a stream over them; `open` and `from_bytes` are the ways in."""
+        self.path = path
+        self.size_bytes = len(data)
+        self._data = data
+        self._stream = stream
+        if bytes(data[:4]) != MAGIC:
+            raise NotElf(f"{path or 'the input'} is not an ELF file")
+        if len(data) < MIN_SIZE_BYTES:
+            raise MalformedElf(f"{path or 'the input'} ends within its ELF header")
+        try:
+            self._read_headers(stream)
+        except MalformedElf:
+            raise
+        # pyelftools lets construct, struct, index, key and unicode errors through besides its own two families.
+        except Exception as error:
+            raise MalformedElf(
+                f"{path or 'the input'} has damaged ELF headers: {error}"
+            ) from error
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str]) -> ElfFile:
+        """Maps the file read-only and reads its headers.
+
+        Raises `NotElf` for what isn't a regular ELF file, `MalformedElf` for damaged headers, `InputError` where the file can't
+        be opened. A file that another process cuts short while it is open may end this process (SIGBUS): give files at rest.
+        """
+        name = os.fspath(path)
+        try:
+            descriptor = os.open(
+                name,
+                os.O_RDONLY
+                | getattr(os, "O_NONBLOCK", 0)
+                | getattr(os, "O_CLOEXEC", 0),
+            )
+        except (OSError, ValueError) as error:
+            raise InputError(
+                f"{name} can't be opened: {getattr(error, 'strerror', None) or error}"
+            ) from error
+        try:
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode):
+                raise NotElf(f"{name} is not a regular file")
+            if not status.st_size:
+                raise NotElf(f"{name} is empty")
+            mapped = mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ)
+        except (OSError, ValueError) as error:
+            raise InputError(
+                f"{name} can't be read: {getattr(error, 'strerror', None) or error}"
+            ) from error
+        finally:
+            os.close(descriptor)
+        view = memoryview(mapped)
+        try:
+            return cls(view, mapped, path=name)
+        except BaseException:
+            view.release()
+            mapped.close()
+            raise
+
+    @classmethod
+    def from_bytes(cls, data: bytes | memoryview, name: str = "") -> ElfFile:
+        """Reads an ELF file that is already in memory; ``name`` stands for it in messages. Errors as in `open`."""
+        return cls(memoryview(data).toreadonly(), io.BytesIO(data), path=name)
+
+    def close(self) -> None:
+        """Lets the file go; views that `contents` gave stay valid and keep it mapped until they are dropped."""
+        try:
+            self._data.release()
+            self._stream.close()
+        except BufferError:
+            pass
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"ElfFile({self.path!r}, {self.machine_name}, {len(self.sections)} sections)"
+
+    def section(self, name: str) -> Section | None:
+        """The first section of that name; ``.debug_x`` is found as ``.zdebug_x`` too. None where there is none."""
+        found = self._by_name.get(name)
+        if found is None and name.startswith(".debug_"):
+            found = self._by_name.get(".z" + name[1:])
+        return found
+
+    def contents(self, section: Section) -> memoryview:
+        """The bytes of a section, inflated where it is compressed; empty where they aren't in this file.
+
+        Raises `MalformedElf` where the section reaches past the end of the file or its compression is a lie.
+        """
+        stored = self._stored(section)
+        header = self._compression(section, stored)
+        if header is None:
+            return stored
+        return inflate(
+            header.compression,
+            stored[header.payload_offset :],
+            header.inflated_size_bytes,
+        )
+
+    def inflated_size_bytes(self, section: Section) -> int:
+        """How long `contents` says it will be, from the headers alone: a claim, until `contents` has proven it.
+
+        Raises `MalformedElf` as `contents` does, where the headers alone show it.
+        """
+        stored = self._stored(section)
+        header = self._compression(section, stored)
+        return len(stored) if header is None else header.inflated_size_bytes
+
+    def executable_ranges(self) -> list[tuple[int, int]]:
+        """Where code lies: ascending, disjoint ``(start, end)`` addresses, neighbours joined.
+
+        From the executable sections, also those whose bytes are elsewhere; without any section, from the executable segments.
+        """
+        if self.sections:
+            ranges = [
+                (section.address, section.size_bytes)
+                for section in self.sections
+                if section.is_code
+            ]
+        else:
+            ranges = [
+                (segment.address, segment.memory_size_bytes)
+                for segment in self.segments
+                if segment.type == PT_LOAD and segment.flags & PF_X
+            ]
+        merged: list[tuple[int, int]] = []
+        for start, size_bytes in sorted(ranges):
+            end = start + size_bytes
+            if not size_bytes or end > 1 << self.bits:
+                continue
+            if merged and start <= merged[-1][1]:
+                merged[-1] = (merged[-1][0], max(merged[-1][1], end))
+            else:
+                merged.append((start, end))
+        return merged
+
+    @property
+    def base_address(self) -> int:
+        """The address that the file is linked to be loaded at: that of its first PT_LOAD, 0 without one."""
+        return next(
+            (segment.address for segment in self.segments if segment.type == PT_LOAD), 0
+        )
+
+    @property
+    def machine_name(self) -> str:
+        """The machine in the words of the field (``x86-64``, ``arm64``), or ``machine-<number>`` for a rare one."""
+        if self.machine == EM_X86_64 and self.bits == 32:
+            return "x32"
+        name = _MACHINE_NAMES.get(self.machine, f"machine-{self.machine}")
+        if self.machine in (EM_RISCV, EM_S390) and self.bits == 64:
+            return "riscv64" if self.machine == EM_RISCV else "s390x"
+        if self.machine == EM_PPC64 and self.little_endian:
+            return "ppc64le"
+        return name
+
+    def notes(self) -> Iterator[tuple[str, int, bytes]]:
+        """Every note as ``(name, type, desc)``, once each: those of SHT_NOTE sections first, then of PT_NOTE segments.
+
+        Where code bytes are absent the file is a ``.debug`` one, whose segments may point at bytes of something else: then only
+        sections count. Notes that are cut or contradict their area end that area; this never raises. gABI, "Note Section".
+        """
+        areas: dict[tuple[int, int], int] = {}
+        for section in self.sections:
+            if section.type == SHT_NOTE:
+                areas.setdefault(
+                    (section.offset, section.size_bytes), section.alignment
+                )
+        if not any(
+            section.is_code and not section.has_bytes for section in self.sections
+        ):
+            for segment in self.segments:
+                if segment.type == PT_NOTE:
+                    areas.setdefault(
+                        (segment.offset, segment.size_bytes), segment.alignment
+                    )
+        seen: set[tuple[str, int, bytes]] = set()
+        budget = MAX_NOTE_BYTES
+        for (offset, size_bytes), alignment in areas.items():
+            if offset + size_bytes > self.size_bytes or size_bytes > budget:
+                continue
+            budget -= size_bytes
+            for note in self._notes_in(
+                self._data[offset : offset + size_bytes], 8 if alignment == 8 else 4
+            ):
+                if note not in seen:
+                    seen.add(note)
+                    yield note
+
+    def _notes_in(
+        self, area: memoryview, alignment: int
+    ) -> Iterator[tuple[str, int, bytes]]:
+        header = struct.Struct("<III" if self.little_endian else ">III")
+        position = 0
+        while position + header.size <= len(area):
+            name_size, desc_size, kind = header.unpack_from(area, position)
+            desc = position + _align(header.size + name_size, alignment)
+            end = desc + desc_size
+            if end > len(area):
+                return
+            name = bytes(
+                area[position + header.size : position + header.size + name_size]
+            )
+            yield name.rstrip(b"\0").decode("latin-1"), kind, bytes(area[desc:end])
+            position = _align(end, alignment)
+
+    def _stored(self, section: Section) -> memoryview:
+        if not section.has_bytes:
+            return memoryview(b"")
+        end = section.offset + section.size_bytes
+        if end > self.size_bytes:
+            raise MalformedElf(
+                f"{self.path or 'the input'}: section {section.name} reaches to byte {end} of {self.size_bytes}"
+            )
+        return self._data[section.offset : end]
+
+    def _compression(
+        self, section: Section, stored: memoryview
+    ) -> CompressionHeader | None:
+        if section.flags & SHF_COMPRESSED and section.has_bytes:
+            return read_header(stored, bits=self.bits, little_endian=self.little_endian)
+        if section.compressed:
+            return read_gnu_header(stored)
+        return None
+
+    @cached_property
+    def _by_name(self) -> dict[str, Section]:
+        return {section.name: section for section in reversed(self.sections)}
+
+    def _read_headers(self, stream: Any) -> None:
+        from elftools.elf.elffile import ELFFile
+
+        elf = ELFFile(stream)
+        self.bits: int = elf.elfclass
+        self.little_endian: bool = elf.little_endian
+        self.machine: int = _number(elf["e_machine"])
+        self.kind: int = _number(elf["e_type"])
+        self.flags: int = elf["e_flags"]
+        self.sections: tuple[Section, ...] = self._read_sections(elf, stream)
+        self.segments: tuple[Segment, ...] = self._read_segments(elf, stream)
+
+    def _read_sections(self, elf: ELFFile, stream: Any) -> tuple[Section, ...]:
+        from elftools.common.utils import struct_parse
+
+        layout = elf.structs.Elf_Shdr
+        count = elf.num_sections()
+        if not count:
+            return ()
+        entry_size: int = elf["e_shentsize"]
+        self._check_table("section", elf["e_shoff"], count, entry_size, layout.sizeof())
+        headers = [
+            struct_parse(layout, stream, elf["e_shoff"] + index * entry_size)
+            for index in range(count)
+        ]
+        name_table = b""
+        name_index = elf.get_shstrndx()
+        if name_index:
+            if name_index >= count:
+                raise MalformedElf(
+                    f"{self.path or 'the input'} keeps its section names in a section that isn't there"
+                )
+            start, size_bytes = (
+                headers[name_index]["sh_offset"],
+                headers[name_index]["sh_size"],
+            )
+            if (
+                _number(headers[name_index]["sh_type"]) == SHT_NOBITS
+                or start + size_bytes > self.size_bytes
+            ):
+                raise MalformedElf(
+                    f"{self.path or 'the input'} keeps its section names beyond its end"
+                )
+            name_table = bytes(self._data[start : start + size_bytes])
+        # Names may overlap: without a bound, a crafted table makes their sum grow with the square of the file.
+        budget = len(name_table) + (64 << 20)
+        sections = []
+        for index, header in enumerate(headers):
+            start = header["sh_name"]
+            end = name_table.find(b"\0", start) if start < len(name_table) else start
+            raw = name_table[start : end if end >= 0 else len(name_table)]
+            budget -= len(raw)
+            if budget < 0:
+                raise MalformedElf(
+                    f"{self.path or 'the input'} has section names that overlap without end"
+                )
+            sections.append(
+                Section(
+                    name=raw.decode("utf-8", "backslashreplace"),
+                    index=index,
+                    type=_number(header["sh_type"]),
+                    flags=header["sh_flags"],
+                    address=header["sh_addr"],
+                    offset=header["sh_offset"],
+                    size_bytes=header["sh_size"],
+                    link=header["sh_link"],
+                    info=header["sh_info"],
+                    entry_size=header["sh_entsize"],
+                    alignment=header["sh_addralign"],
+                )
+            )
+        return tuple(sections)
+
+    def _read_segments(self, elf: ELFFile, stream: Any) -> tuple[Segment, ...]:
+        from elftools.common.utils import struct_parse
+
+        layout = elf.structs.Elf_Phdr
+        count: int = elf["e_phnum"]
+        if count == 0xFFFF and self.sections:
+            count = self.sections[0].info
+        if not count or not elf["e_phoff"]:
+            return ()
+        entry_size: int = elf["e_phentsize"]
+        self._check_table("program", elf["e_phoff"], count, entry_size, layout.sizeof())
+        segments = []
+        for index in range(count):
+            header = struct_parse(layout, stream, elf["e_phoff"] + index * entry_size)
+            segments.append(
+                Segment(
+                    type=_number(header["p_type"]),
+                    flags=header["p_flags"],
+                    offset=header["p_offset"],
+                    address=header["p_vaddr"],
+                    size_bytes=header["p_filesz"],
+                    memory_size_bytes=header["p_memsz"],
+                    alignment=header["p_align"],
+                )
+            )
+        return tuple(segments)
+
+    def _check_table(
+        self, what: str, offset: int, count: int, entry_size: int, least_size: int
+    ) -> None:
+        path = self.path or "the input"
+        if entry_size < least_size:
+            raise MalformedElf(
+                f"{path} has {what} headers of {entry_size} bytes, too small"
+            )
+        if count > MAX_HEADERS:
+            raise MalformedElf(f"{path} claims {count} {what} headers")
+        if offset + count * entry_size > self.size_bytes:
+            raise MalformedElf(f"{path} ends within its {what} headers")
+
+
+@cache
+def _numbers() -> dict[str, int]:
+    from elftools.elf import enums
+
+    return {
+        name: number
+        for table_name, table in vars(enums).items()
+        if table_name.startswith(
+            ("ENUM_E_TYPE", "ENUM_E_MACHINE", "ENUM_SH_TYPE", "ENUM_P_TYPE")
+        )
+        for name, number in table.items()
+        if isinstance(number, int)
+    }
+
+
+def _number(value: str | int) -> int:
+    """The number in the file that pyelftools gave a name to."""
+    return value if isinstance(value, int) else _numbers()[value]
+
+
+def _align(value: int, alignment: int) -> int:
+    return (value + alignment - 1) & ~(alignment - 1)
