@@ -31,7 +31,7 @@ SLACK_BYTES = 1 << 16
 """What a section may declare whatever its compressed size: a ratio says nothing about a handful of bytes."""
 
 
-SLICE_BYTES = 1 << 19
+SLICE_BYTES = 1 << 17
 """Compressed bytes that are inflated in one go, which is also how long the GIL stays released."""
 
 
