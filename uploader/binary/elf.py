@@ -257,6 +257,14 @@ class ElfFile:
         header = self._compression(section, stored)
         return len(stored) if header is None else header.inflated_size_bytes
 
+    def bytes_at(self, offset: int, size_bytes: int) -> memoryview:
+        """Raw bytes of the file. Raises `MalformedElf` where they reach past its end."""
+        if offset < 0 or size_bytes < 0 or offset + size_bytes > self.size_bytes:
+            raise MalformedElf(
+                f"{self.path or 'the input'} has no bytes {offset} to {offset + size_bytes}"
+            )
+        return self._data[offset : offset + size_bytes]
+
     def executable_ranges(self) -> list[tuple[int, int]]:
         """Where code lies: ascending, disjoint ``(start, end)`` addresses, neighbours joined.
 

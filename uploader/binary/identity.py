@@ -1,0 +1,226 @@
+"""What a binary is and which sources of symbols it holds, from headers and notes alone: nothing is decoded or inflated."""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+from dataclasses import dataclass
+
+from uploader.binary.elf import SHT_DYNSYM, SHT_SYMTAB, ElfFile
+from uploader.errors import MalformedElf
+from uploader.model import Identity, IdScheme, Quality, Source, SymbolId
+
+NT_GNU_BUILD_ID = 3
+NT_GO_BUILD_ID = 4
+
+FILE_ID_PART_BYTES = 4096
+
+MAX_DEBUG_LINK_BYTES = 1 << 16
+"""A file name, its padding and a CRC; names on disk are far shorter."""
+
+GO_TABLE_SECTIONS = (".gopclntab", ".data.rel.ro.gopclntab")
+"""Where Go's linker puts its pc-line table: the second in position-independent executables."""
+
+_QUALITY_OF_SOURCE = {
+    Source.DWARF: Quality.FULL,
+    Source.DWARF_LINES: Quality.LINES,
+    Source.GO: Quality.LINES,
+    Source.SYMTAB: Quality.FUNCTIONS,
+    Source.DYNSYM: Quality.FUNCTIONS,
+    Source.MINI_DEBUGINFO: Quality.FUNCTIONS,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DebugLink:
+    """What ``.gnu_debuglink`` names: a debug file's base name and the CRC-32 of its bytes."""
+
+    name: bytes
+    crc32: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodeSection:
+    """One executable section. A binary and its debug file have the same ones, whichever holds the bytes."""
+
+    name: str
+    address: int
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identified:
+    """What `identify` tells of one file."""
+
+    path: str
+    size_bytes: int
+    identity: Identity
+    machine: str
+    kind: int
+    """``e_type``: ET_REL 1, ET_EXEC 2, ET_DYN 3."""
+    sources: tuple[Source, ...]
+    """What can be read from this very file, the richest first."""
+    expected_quality: Quality
+    """What these sources should give; decoding may yet prove it wrong."""
+    code_sections: tuple[CodeSection, ...]
+    """The shape of the code, by address. Under one id, equal shapes are companions and different ones a conflict."""
+    has_code_bytes: bool
+    """The code is in this file; False for ``.debug`` files."""
+    debug_link: DebugLink | None = None
+
+
+def identify(elf: ElfFile) -> Identified:
+    """The ids of a file and what it holds.
+
+    The primary id is the GNU build-id, else the Go build id, else the file id; the others are aliases. An id that
+    is damaged or unheard of is passed over. Never raises: an open `ElfFile` has all that this needs.
+    """
+    sources = _sources(elf)
+    code = _code_sections(elf)
+    return Identified(
+        path=elf.path,
+        size_bytes=elf.size_bytes,
+        identity=_identity(elf),
+        machine=elf.machine_name,
+        kind=elf.kind,
+        sources=sources,
+        expected_quality=max(
+            (_QUALITY_OF_SOURCE[source] for source in sources), default=Quality.NONE
+        ),
+        code_sections=code,
+        has_code_bytes=any(
+            section.is_code and section.has_bytes and section.size_bytes
+            for section in elf.sections
+        ),
+        debug_link=_debug_link(elf),
+    )
+
+
+def code_digest(elf: ElfFile) -> str | None:
+    """The SHA-256 of the code (names, addresses and bytes of executable sections) in hex; None where its bytes aren't here.
+
+    Stripping leaves it unchanged; two builds under one id differ in it. Raises `MalformedElf` where a section lies beyond the
+    file's end, or sections overlap.
+    """
+    digest = hashlib.sha256()
+    sections = sorted(
+        (section for section in elf.sections if section.is_code and section.size_bytes),
+        key=lambda section: (section.address, section.index),
+    )
+    if not any(section.has_bytes for section in sections):
+        return None
+    if (
+        sum(section.size_bytes for section in sections if section.has_bytes)
+        > elf.size_bytes
+    ):
+        raise MalformedElf(f"{elf.path or 'the input'} has more code than bytes")
+    for section in sections:
+        name = section.name.encode("utf-8", "surrogateescape")
+        digest.update(
+            struct.pack(">QQQ", len(name), section.address, section.size_bytes) + name
+        )
+        if section.has_bytes:
+            digest.update(elf.bytes_at(section.offset, section.size_bytes))
+    return digest.hexdigest()
+
+
+def file_id(elf: ElfFile) -> SymbolId:
+    """The id that profilers of the OpenTelemetry family give a file.
+
+    ``sha256(first 4096 bytes || last 4096 bytes || length as big-endian u64)[:16]``; the parts of a short file overlap.
+    """
+    digest = hashlib.sha256(elf.bytes_at(0, min(FILE_ID_PART_BYTES, elf.size_bytes)))
+    tail_size = min(FILE_ID_PART_BYTES, elf.size_bytes)
+    digest.update(elf.bytes_at(elf.size_bytes - tail_size, tail_size))
+    digest.update(struct.pack(">Q", elf.size_bytes))
+    return SymbolId(scheme=IdScheme.FILE, value=digest.digest()[:16].hex())
+
+
+def _identity(elf: ElfFile) -> Identity:
+    found: dict[IdScheme, SymbolId] = {}
+    for name, kind, desc in elf.notes():
+        if name == "GNU" and kind == NT_GNU_BUILD_ID:
+            # A linker that was told to leave room for an id and never filled it leaves zeros: the id of nothing.
+            candidate = _symbol_id(IdScheme.GNU, desc.hex()) if any(desc) else None
+        elif name == "Go" and kind == NT_GO_BUILD_ID:
+            candidate = _symbol_id(
+                IdScheme.GO, desc.rstrip(b"\0").decode("latin-1").replace("/", "~")
+            )
+        else:
+            continue
+        if candidate is not None:
+            found.setdefault(candidate.scheme, candidate)
+    found[IdScheme.FILE] = file_id(elf)
+    primary, *aliases = (found[scheme] for scheme in IdScheme if scheme in found)
+    return Identity(primary=primary, aliases=tuple(aliases))
+
+
+def _symbol_id(scheme: IdScheme, value: str) -> SymbolId | None:
+    try:
+        return SymbolId(scheme=scheme, value=value)
+    except ValueError:
+        return None
+
+
+def _sources(elf: ElfFile) -> tuple[Source, ...]:
+    def filled(name: str) -> bool:
+        section = elf.section(name)
+        return section is not None and section.has_bytes and section.size_bytes > 0
+
+    def symbols(kind: int) -> bool:
+        # The first entry of a symbol table is the undefined symbol.
+        least = 2 * (24 if elf.bits == 64 else 16)
+        return any(
+            section.type == kind and section.size_bytes >= least
+            for section in elf.sections
+        )
+
+    sources = []
+    if filled(".debug_info"):
+        sources.append(Source.DWARF)
+    elif filled(".debug_line"):
+        sources.append(Source.DWARF_LINES)
+    if any(filled(name) for name in GO_TABLE_SECTIONS):
+        sources.append(Source.GO)
+    if symbols(SHT_SYMTAB):
+        sources.append(Source.SYMTAB)
+    if symbols(SHT_DYNSYM):
+        sources.append(Source.DYNSYM)
+    if filled(".gnu_debugdata"):
+        sources.append(Source.MINI_DEBUGINFO)
+    return tuple(sources)
+
+
+def _code_sections(elf: ElfFile) -> tuple[CodeSection, ...]:
+    return tuple(
+        CodeSection(
+            name=section.name, address=section.address, size_bytes=section.size_bytes
+        )
+        for section in sorted(
+            elf.sections, key=lambda section: (section.address, section.index)
+        )
+        if section.is_code and section.size_bytes
+    )
+
+
+def _debug_link(elf: ElfFile) -> DebugLink | None:
+    section = elf.section(".gnu_debuglink")
+    if (
+        section is None
+        or not section.has_bytes
+        or section.compressed
+        or section.size_bytes > MAX_DEBUG_LINK_BYTES
+    ):
+        return None
+    try:
+        data = bytes(elf.contents(section))
+    except MalformedElf:
+        return None
+    name, end, _ = data.partition(b"\0")
+    crc_offset = (len(name) + 4) & ~3
+    if not name or not end or len(data) < crc_offset + 4:
+        return None
+    order = "<" if elf.little_endian else ">"
+    return DebugLink(
+        name=name, crc32=struct.unpack_from(order + "I", data, crc_offset)[0]
+    )
