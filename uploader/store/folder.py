@@ -1,0 +1,216 @@
+"""Blobs in a folder: atomic, durable, and safe with any number of writers in any number of processes.
+
+A blob is written to a file of its own in ``.tmp``, synced, then linked or renamed to its place, and the folder that now names it is
+synced too (POSIX: a rename is atomic, and durable once the folder is). What a killed writer leaves lies in ``.tmp`` and hurts no
+one. ``.locks`` holds empty files for the two steps that must not cross: compare-and-replace, and refresh against delete.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import secrets
+import threading
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from uploader.errors import Refused, UsageError
+from uploader.store.blobs import Blob, BlobInfo
+from uploader.store.lock import exclusive
+
+_TEMPORARY = ".tmp"
+_LOCKS = ".locks"
+_LOCK_COUNT = 64
+
+
+class FolderBlobs:
+    """`uploader.store.blobs.Blobs` over the folder ``root``, which the first write makes."""
+
+    def __init__(self, root: Path) -> None:
+        """Raises `UsageError` where ``root`` is there and is no folder."""
+        self._root = root
+        self._durable_folders: set[Path] = set()
+        self._durable_folders_guard = threading.Lock()
+        if root.exists() and not root.is_dir():
+            raise UsageError(f"{root} is not a folder", remedy="Name a folder, or a path where one can be made.")
+
+    @property
+    def root(self) -> Path:
+        """The folder."""
+        return self._root
+
+    def get(self, key: str) -> Blob | None:
+        """See `Blobs.get`."""
+        with self._translated(key):
+            return self._read(self._path(key))
+
+    def exists(self, key: str) -> bool:
+        """See `Blobs.exists`."""
+        with self._translated(key):
+            return self._path(key).is_file()
+
+    def put_if_absent(self, key: str, data: bytes) -> bool:
+        """See `Blobs.put_if_absent`."""
+        path = self._path(key)
+        with self._translated(key):
+            if path.is_file():
+                return False
+            self._make_folder(path.parent)
+            with self._written(data) as temporary, self._locked(key):
+                if path.is_file():
+                    return False
+                os.replace(temporary, path)
+            _sync_folder(path.parent)
+            return True
+
+    def swap(self, key: str, data: bytes, *, tag: str | None) -> bool:
+        """See `Blobs.swap`."""
+        path = self._path(key)
+        with self._translated(key):
+            self._make_folder(path.parent)
+            with self._written(data) as temporary, self._locked(key):
+                current = self._read(path)
+                if (None if current is None else current.tag) != tag:
+                    return False
+                os.replace(temporary, path)
+            _sync_folder(path.parent)
+            return True
+
+    def refresh(self, key: str) -> bool:
+        """See `Blobs.refresh`."""
+        path = self._path(key)
+        with self._translated(key):
+            if not path.is_file():
+                return False
+            self._make_folder(path.parent)
+            with self._locked(key):
+                try:
+                    os.utime(path)
+                except FileNotFoundError:
+                    return False
+            _sync_folder(path.parent)
+            return True
+
+    def delete(self, key: str, *, unmodified_since: float) -> bool:
+        """See `Blobs.delete`."""
+        path = self._path(key)
+        with self._translated(key), self._locked(key):
+            try:
+                if path.stat().st_mtime >= unmodified_since:
+                    return False
+                os.unlink(path)
+            except (FileNotFoundError, NotADirectoryError):
+                return False
+            return True
+
+    def list(self, prefix: str) -> Iterator[BlobInfo]:
+        """See `Blobs.list`."""
+        with self._translated(prefix):
+            yield from self._walk(self._path(prefix.removesuffix("/")), prefix)
+
+    def sweep(self, *, unmodified_since: float) -> int:
+        """See `Blobs.sweep`."""
+        count = 0
+        with (
+            self._translated(_TEMPORARY),
+            contextlib.suppress(FileNotFoundError),
+            os.scandir(self._root / _TEMPORARY) as entries,
+        ):
+            for entry in entries:
+                with contextlib.suppress(FileNotFoundError):
+                    if entry.stat(follow_symlinks=False).st_mtime < unmodified_since:
+                        os.unlink(entry.path)
+                        count += 1
+        return count
+
+    def _path(self, key: str) -> Path:
+        names = key.split("/")
+        if any(not name or name.startswith(".") or "\\" in name or "\0" in name for name in names):
+            raise ValueError(f"not a key: {key[:200]!r}")
+        return self._root.joinpath(*names)
+
+    def _walk(self, folder: Path, prefix: str) -> Iterator[BlobInfo]:
+        try:
+            with os.scandir(folder) as entries:
+                ordered = sorted(entries, key=lambda entry: entry.name)
+        except (FileNotFoundError, NotADirectoryError):
+            return
+        for entry in ordered:
+            if entry.name.startswith("."):
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                yield from self._walk(Path(entry.path), f"{prefix}{entry.name}/")
+            elif entry.is_file(follow_symlinks=False):
+                with contextlib.suppress(FileNotFoundError):
+                    status = entry.stat(follow_symlinks=False)
+                    yield BlobInfo(key=prefix + entry.name, size_bytes=status.st_size, modified_at=status.st_mtime)
+
+    @staticmethod
+    def _read(path: Path) -> Blob | None:
+        try:
+            data = path.read_bytes()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        return Blob(data=data, tag=hashlib.sha256(data).hexdigest())
+
+    @contextlib.contextmanager
+    def _written(self, data: bytes) -> Iterator[Path]:
+        """A synced file in ``.tmp`` with the data; gone after the block unless it was moved away."""
+        folder = self._root / _TEMPORARY
+        self._make_folder(folder)
+        path = folder / secrets.token_hex(16)
+        try:
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+            try:
+                rest = memoryview(data)
+                while rest:
+                    rest = rest[os.write(descriptor, rest) :]
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+            yield path
+        finally:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(path)
+
+    @contextlib.contextmanager
+    def _locked(self, key: str) -> Iterator[None]:
+        folder = self._root / _LOCKS
+        self._make_folder(folder)
+        with exclusive(folder / f"{zlib.crc32(key.encode()) % _LOCK_COUNT:02x}"):
+            yield
+
+    def _make_folder(self, folder: Path) -> None:
+        """Makes ``folder`` with its parents; the names of all of them are durable when it returns."""
+        with self._durable_folders_guard:
+            if folder in self._durable_folders and folder.is_dir():
+                return
+        if folder != self._root:
+            self._make_folder(folder.parent)
+        folder.mkdir(parents=folder == self._root, exist_ok=True)
+        _sync_folder(folder.parent)
+        with self._durable_folders_guard:
+            self._durable_folders.add(folder)
+
+    @contextlib.contextmanager
+    def _translated(self, key: str) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise Refused(
+                f"the store's folder can't be used: {error.strerror or error} ({self._root}, {key})",
+                remedy="Look at the folder's free space and permissions, then run the same command again.",
+            ) from error
+
+
+def _sync_folder(folder: Path) -> None:
+    # Windows can't open a folder for syncing; NTFS keeps a journal of its names.
+    if os.name != "posix":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,61 @@
+"""Where a store keeps what: the keys of chunks, manifests and aliases.
+
+::
+
+    <project>/chunks/<aa>/<sha256>
+    <project>/artifacts/<aa>/<id>/<kind>.json
+    <project>/aliases/<scheme>/<id>
+
+``<id>`` is the bare hex of a GNU build-id, else ``<scheme>-<value>``: the schemes can't meet, since no other scheme's name is hex.
+``<aa>`` is the first two characters of the digest or of the id's value.
+"""
+
+from __future__ import annotations
+
+import re
+
+from uploader.errors import UsageError
+from uploader.model import IdScheme, SymbolId
+from uploader.transfer.wire import KIND, is_sha256
+
+PROJECT = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?")
+
+
+def checked_project(name: str) -> str:
+    """``name`` if it may name a project: 1 to 64 of ``a-z0-9._-``, a letter or digit at both ends. Raises `UsageError`."""
+    if not PROJECT.fullmatch(name) or ".." in name:
+        raise UsageError(
+            f"{name[:80]!r} can't name a project",
+            remedy="Use 1 to 64 lowercase letters, digits, dots, hyphens and underscores; begin and end with a letter or digit.",
+        )
+    return name
+
+
+def chunk_key(project: str, sha256: str) -> str:
+    """The key of a chunk. Raises `ValueError` for what is no digest in lowercase hex."""
+    if not is_sha256(sha256):
+        raise ValueError(f"not a SHA-256 in lowercase hex: {sha256[:80]!r}")
+    return f"{project}/chunks/{sha256[:2]}/{sha256}"
+
+
+def chunk_prefix(project: str) -> str:
+    """What the keys of all of a project's chunks begin with."""
+    return f"{project}/chunks/"
+
+
+def manifest_key(project: str, symbol_id: SymbolId, kind: str) -> str:
+    """The key of an artifact's manifest. Raises `ValueError` for a malformed kind."""
+    if not KIND.fullmatch(kind):
+        raise ValueError(f"not a kind of artifact: {kind[:80]!r}")
+    name = symbol_id.value if symbol_id.scheme is IdScheme.GNU else f"{symbol_id.scheme}-{symbol_id.value}"
+    return f"{project}/artifacts/{symbol_id.value[:2]}/{name}/{kind}.json"
+
+
+def manifest_prefix(project: str) -> str:
+    """What the keys of all of a project's manifests begin with."""
+    return f"{project}/artifacts/"
+
+
+def alias_key(project: str, alias: SymbolId) -> str:
+    """The key of the blob that names the primary id that an alias stands for."""
+    return f"{project}/aliases/{alias.scheme}/{alias.value}"

@@ -1,0 +1,51 @@
+"""Compresses a symbol file and cuts it into chunks that are named by their digests."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+import zstandard
+
+from uploader.transfer.protocol import MAX_CHUNK_SIZE_BYTES
+
+LEVEL = 12
+"""The zstd level. It is part of the chunks' names: the same file must give the same chunks, so one thread and one level."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chunk:
+    """A piece of a compressed file."""
+
+    sha256: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChunkedFile:
+    """A compressed file in chunks, in order, and what a manifest says of it."""
+
+    chunks: tuple[Chunk, ...]
+    compressed_size_bytes: int
+    content_size_bytes: int
+    content_sha256: str
+
+
+def compress(
+    content: bytes | bytearray | memoryview, *, max_chunk_size_bytes: int = MAX_CHUNK_SIZE_BYTES
+) -> ChunkedFile:
+    """Compresses ``content`` into one zstd frame with its size and checksum, cut into chunks of at most the given size.
+
+    The same content and size give the same chunks wherever the same zstd version runs.
+    """
+    if max_chunk_size_bytes < 1:
+        raise ValueError("a chunk has at least one byte")
+    frame = zstandard.ZstdCompressor(level=LEVEL, write_checksum=True, write_content_size=True).compress(content)
+    size_bytes = min(max_chunk_size_bytes, MAX_CHUNK_SIZE_BYTES)
+    pieces = [frame[offset : offset + size_bytes] for offset in range(0, len(frame), size_bytes)]
+    return ChunkedFile(
+        chunks=tuple(Chunk(sha256=hashlib.sha256(piece).hexdigest(), data=piece) for piece in pieces),
+        compressed_size_bytes=len(frame),
+        content_size_bytes=memoryview(content).nbytes,
+        content_sha256=hashlib.sha256(content).hexdigest(),
+    )

@@ -1,0 +1,310 @@
+"""The protocol's values as JSON: one spelling for stored manifests, the HTTP client and the server.
+
+Reading is strict about what is there (types, id and digest forms, sizes that can't be negative) and lenient about what is not known:
+unknown members are ignored, so that a newer peer can say more. Every fault raises `ValueError` with the member's name.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from uploader.model import Figures, Identity, Quality, SymbolId
+from uploader.transfer.protocol import (
+    GSYM_KIND,
+    MAX_CHUNK_SIZE_BYTES,
+    Answer,
+    Capabilities,
+    Committed,
+    Holding,
+    Manifest,
+    Question,
+)
+
+SHA256_HEX = re.compile(r"[0-9a-f]{64}")
+KIND = re.compile(r"[a-z][a-z0-9-]{0,31}")
+
+Json = dict[str, Any]
+
+_MAX_INTEGER = (1 << 63) - 1
+_MAX_TEXT_CHARACTERS = 4096
+_MAX_ALIASES = 8
+_MAX_ENTRIES = 64
+
+
+class MalformedMessage(ValueError):
+    """JSON that is not what the protocol says; the text names the member."""
+
+
+def dumps(value: object) -> bytes:
+    """Compact JSON with sorted keys: the same value gives the same bytes."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "surrogatepass")
+
+
+def loads(data: bytes) -> object:
+    """Any JSON value; `ValueError` for bytes that are no JSON, or nest too deep."""
+    try:
+        return json.loads(data)
+    except RecursionError:
+        raise MalformedMessage("JSON nested too deep") from None
+
+
+def is_sha256(text: str) -> bool:
+    """Whether ``text`` is a SHA-256 digest in lowercase hex."""
+    return SHA256_HEX.fullmatch(text) is not None
+
+
+def identity_to_json(identity: Identity) -> Json:
+    """``{"primary": "…", "aliases": ["…"]}`` with ids as `SymbolId.parse` reads them."""
+    return {"primary": str(identity.primary), "aliases": [str(alias) for alias in identity.aliases]}
+
+
+def identity_from_json(value: object) -> Identity:
+    """The inverse of `identity_to_json`."""
+    members = _object(value, "identity")
+    aliases = _texts(members, "aliases", limit=_MAX_ALIASES)
+    return Identity(
+        primary=SymbolId.parse(_text(members, "primary")), aliases=tuple(SymbolId.parse(alias) for alias in aliases)
+    )
+
+
+def question_to_json(question: Question) -> Json:
+    """One line of a negotiation."""
+    return {
+        "identity": identity_to_json(question.identity),
+        "quality": question.quality.label,
+        "kind": question.kind,
+        "chunks": list(question.chunks),
+        "force": question.force,
+    }
+
+
+def question_from_json(value: object) -> Question:
+    """The inverse of `question_to_json`."""
+    members = _object(value, "question")
+    return Question(
+        identity=identity_from_json(members.get("identity")),
+        quality=_quality(members, "quality"),
+        kind=_kind(members),
+        chunks=_digests(members, "chunks"),
+        force=_flag(members, "force"),
+    )
+
+
+def answer_to_json(answer: Answer) -> Json:
+    """The reply to one question."""
+    return {
+        "identity": identity_to_json(answer.identity),
+        "holding": answer.holding.value,
+        "reason": answer.reason,
+        "stored_quality": None if answer.stored_quality is None else answer.stored_quality.label,
+        "missing_chunks": list(answer.missing_chunks),
+    }
+
+
+def answer_from_json(value: object) -> Answer:
+    """The inverse of `answer_to_json`."""
+    members = _object(value, "answer")
+    stored = members.get("stored_quality")
+    return Answer(
+        identity=identity_from_json(members.get("identity")),
+        holding=Holding(_text(members, "holding")),
+        reason=_text(members, "reason"),
+        stored_quality=None if stored is None else _quality(members, "stored_quality"),
+        missing_chunks=_digests(members, "missing_chunks"),
+    )
+
+
+def figures_to_json(figures: Figures) -> Json:
+    """The numbers behind a quality."""
+    return {
+        "executable_bytes": figures.executable_bytes,
+        "function_bytes": figures.function_bytes,
+        "line_bytes": figures.line_bytes,
+        "functions": figures.functions,
+        "inlines": figures.inlines,
+        "line_rows": figures.line_rows,
+        "by_source": {str(source): count for source, count in figures.by_source.items()},
+    }
+
+
+def figures_from_json(value: object) -> Figures:
+    """The inverse of `figures_to_json`."""
+    members = _object(value, "figures")
+    by_source = _object(members.get("by_source", {}), "by_source")
+    if len(by_source) > _MAX_ENTRIES:
+        raise MalformedMessage("by_source: too many entries")
+    return Figures(
+        executable_bytes=_count(members, "executable_bytes"),
+        function_bytes=_count(members, "function_bytes"),
+        line_bytes=_count(members, "line_bytes"),
+        functions=_count(members, "functions"),
+        inlines=_count(members, "inlines"),
+        line_rows=_count(members, "line_rows"),
+        by_source={source: _count(by_source, source) for source in by_source},
+    )
+
+
+def manifest_to_json(manifest: Manifest) -> Json:
+    """A manifest as it is stored and sent."""
+    return {
+        "identity": identity_to_json(manifest.identity),
+        "kind": manifest.kind,
+        "chunks": [
+            {"sha256": sha256, "size_bytes": size_bytes}
+            for sha256, size_bytes in zip(manifest.chunks, manifest.chunk_sizes_bytes, strict=True)
+        ],
+        "compression": manifest.compression,
+        "compressed_size_bytes": manifest.compressed_size_bytes,
+        "content_size_bytes": manifest.content_size_bytes,
+        "content_sha256": manifest.content_sha256,
+        "quality": manifest.quality.label,
+        "figures": figures_to_json(manifest.figures),
+        "sources": list(manifest.sources),
+        "file_name": manifest.file_name,
+        "tool": manifest.tool,
+        "source_revision": manifest.source_revision,
+        "created_at": manifest.created_at,
+        "extra": dict(manifest.extra),
+    }
+
+
+def manifest_from_json(value: object) -> Manifest:
+    """The inverse of `manifest_to_json`; checks that the chunks are sound and add up to the compressed size."""
+    members = _object(value, "manifest")
+    chunks = [_object(chunk, "chunks") for chunk in _array(members, "chunks")]
+    digests = tuple(_digest(_text(chunk, "sha256"), "chunks") for chunk in chunks)
+    sizes = tuple(_count(chunk, "size_bytes") for chunk in chunks)
+    compressed_size_bytes = _count(members, "compressed_size_bytes")
+    if not digests:
+        raise MalformedMessage("chunks: an artifact has at least one")
+    if any(not 0 < size <= MAX_CHUNK_SIZE_BYTES for size in sizes):
+        raise MalformedMessage(f"chunks: a chunk has 1 to {MAX_CHUNK_SIZE_BYTES} bytes")
+    if sum(sizes) != compressed_size_bytes:
+        raise MalformedMessage("compressed_size_bytes: is not the sum of the chunks")
+    extra = _object(members.get("extra", {}), "extra")
+    if len(extra) > _MAX_ENTRIES:
+        raise MalformedMessage("extra: too many entries")
+    return Manifest(
+        identity=identity_from_json(members.get("identity")),
+        kind=_kind(members),
+        chunks=digests,
+        chunk_sizes_bytes=sizes,
+        compression=_text(members, "compression"),
+        compressed_size_bytes=compressed_size_bytes,
+        content_size_bytes=_count(members, "content_size_bytes"),
+        content_sha256=_digest(_text(members, "content_sha256"), "content_sha256"),
+        quality=_quality(members, "quality"),
+        figures=figures_from_json(members.get("figures")),
+        sources=_texts(members, "sources", limit=_MAX_ENTRIES),
+        file_name=_text(members, "file_name", ""),
+        tool=_text(members, "tool", ""),
+        source_revision=_text(members, "source_revision", ""),
+        created_at=_text(members, "created_at", ""),
+        extra={name: _text(extra, name) for name in extra},
+    )
+
+
+def committed_to_json(committed: Committed) -> Json:
+    """The result of a commit."""
+    return {"stored": committed.stored, "reason": committed.reason}
+
+
+def committed_from_json(value: object) -> Committed:
+    """The inverse of `committed_to_json`."""
+    members = _object(value, "committed")
+    return Committed(stored=_flag(members, "stored"), reason=_text(members, "reason"))
+
+
+def capabilities_to_json(capabilities: Capabilities) -> Json:
+    """Limits and features."""
+    return {
+        "max_chunk_size_bytes": capabilities.max_chunk_size_bytes,
+        "max_batch": capabilities.max_batch,
+        "max_request_size_bytes": capabilities.max_request_size_bytes,
+        "audiences": list(capabilities.audiences),
+        "features": list(capabilities.features),
+        "server": capabilities.server,
+    }
+
+
+def capabilities_from_json(value: object) -> Capabilities:
+    """The inverse of `capabilities_to_json`; limits that leave no room for work are faults."""
+    members = _object(value, "capabilities")
+    capabilities = Capabilities(
+        max_chunk_size_bytes=_count(members, "max_chunk_size_bytes"),
+        max_batch=_count(members, "max_batch"),
+        max_request_size_bytes=_count(members, "max_request_size_bytes"),
+        audiences=_texts(members, "audiences", limit=_MAX_ENTRIES),
+        features=_texts(members, "features", limit=_MAX_ENTRIES),
+        server=_text(members, "server", ""),
+    )
+    if not capabilities.max_chunk_size_bytes or not capabilities.max_batch or not capabilities.max_request_size_bytes:
+        raise MalformedMessage("capabilities: a limit of zero")
+    return capabilities
+
+
+def _object(value: object, name: str) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise MalformedMessage(f"{name}: an object is needed")
+    return value
+
+
+def _array(members: Mapping[str, Any], name: str) -> Sequence[object]:
+    value = members.get(name, [])
+    if not isinstance(value, list):
+        raise MalformedMessage(f"{name}: a list is needed")
+    return value
+
+
+def _text(members: Mapping[str, Any], name: str, default: str | None = None) -> str:
+    value = members.get(name, default)
+    if not isinstance(value, str):
+        raise MalformedMessage(f"{name}: a text is needed")
+    if len(value) > _MAX_TEXT_CHARACTERS:
+        raise MalformedMessage(f"{name}: longer than {_MAX_TEXT_CHARACTERS} characters")
+    return value
+
+
+def _texts(members: Mapping[str, Any], name: str, *, limit: int) -> tuple[str, ...]:
+    values = _array(members, name)
+    if len(values) > limit:
+        raise MalformedMessage(f"{name}: more than {limit} entries")
+    return tuple(_text({name: value}, name) for value in values)
+
+
+def _count(members: Mapping[str, Any], name: str) -> int:
+    value = members.get(name, 0)
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= _MAX_INTEGER:
+        raise MalformedMessage(f"{name}: a count is needed")
+    return value
+
+
+def _flag(members: Mapping[str, Any], name: str) -> bool:
+    value = members.get(name, False)
+    if not isinstance(value, bool):
+        raise MalformedMessage(f"{name}: true or false is needed")
+    return value
+
+
+def _quality(members: Mapping[str, Any], name: str) -> Quality:
+    return Quality.from_label(_text(members, name))
+
+
+def _kind(members: Mapping[str, Any]) -> str:
+    kind = _text(members, "kind", GSYM_KIND)
+    if not KIND.fullmatch(kind):
+        raise MalformedMessage("kind: lowercase letters, digits and hyphens are needed")
+    return kind
+
+
+def _digest(text: str, name: str) -> str:
+    if not is_sha256(text):
+        raise MalformedMessage(f"{name}: a SHA-256 in lowercase hex is needed")
+    return text
+
+
+def _digests(members: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    return tuple(_digest(_text({name: value}, name), name) for value in _array(members, name))
