@@ -9,6 +9,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 TYPE_ADDRESS = "Q"
 TYPE_INDEX = "I"
@@ -67,3 +68,20 @@ class SymbolTable:
 
     def __len__(self) -> int:
         return len(self.start)
+
+
+def grown(column: Any, wanted: int) -> array[int]:
+    """A copy of a column (array or typed memoryview) with room for at least ``wanted`` items, the new ones zero."""
+    view = memoryview(column)
+    capacity = max(wanted, 2 * len(view), 64)
+    bigger = array(view.format, bytes(view.itemsize * capacity))
+    memoryview(bigger)[: len(view)] = view
+    return bigger
+
+
+def taken(column: Any, count: int) -> array[int]:
+    """The first ``count`` items of a column as an array of just that length."""
+    view = memoryview(column)
+    exact = array(view.format)
+    exact.frombytes(view[:count].cast("B"))
+    return exact

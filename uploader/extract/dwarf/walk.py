@@ -1,0 +1,455 @@
+"""One walk over the DIEs of a unit that keeps what symbols need: functions with code, what is inlined into them, and scopes.
+
+The walk fills columns and resolves nothing: names stay offsets of DIEs, ranges stay references, so that each is decoded once and only
+where it is wanted. One `Walk` belongs to one thread; the columns of several are joined afterwards, in the order of the units.
+"""
+
+from __future__ import annotations
+
+from array import array
+
+import cython
+
+from uploader.errors import MalformedDwarf
+from uploader.extract.dwarf.die import DieReader
+from uploader.extract.dwarf.units import Unit
+from uploader.symbols.columns import grown
+
+MAX_DEPTH = 16384
+
+PC_NONE = 0
+PC_RANGE = 1
+PC_LIST = 2
+
+ORIGIN_NONE = 0
+
+
+@cython.final
+@cython.cclass
+class Walk:
+    """The columns of the units walked so far.
+
+    ``function_*`` has an item a subprogram with code, ``node_*`` one an inlined subroutine in it, in DIE order, ``scope_*`` pairs of a DIE's
+    offset and its scope's. ``*_pc`` is ``PC_RANGE`` with start and end, ``PC_LIST`` with the raw value and the form of its DW_AT_ranges.
+    """
+
+    reader: DieReader
+    addresses: cython.const[cython.uchar][::1]
+    addresses_size: cython.longlong
+    unit_index: cython.uint
+    unit_version: cython.int
+    addr_base: cython.longlong
+    executable_start: cython.ulonglong[::1]
+    executable_end: cython.ulonglong[::1]
+    executable_count: cython.int
+
+    function_count: cython.Py_ssize_t
+    function_offset: cython.ulonglong[::1]
+    function_unit: cython.uint[::1]
+    function_pc: cython.uint[::1]
+    function_a: cython.ulonglong[::1]
+    function_b: cython.ulonglong[::1]
+    function_decl_file: cython.uint[::1]
+    function_decl_line: cython.uint[::1]
+
+    node_count: cython.Py_ssize_t
+    node_function: cython.uint[::1]
+    node_depth: cython.uint[::1]
+    node_origin: cython.ulonglong[::1]
+    node_call_file: cython.uint[::1]
+    node_call_line: cython.uint[::1]
+    node_pc: cython.uint[::1]
+    node_a: cython.ulonglong[::1]
+    node_b: cython.ulonglong[::1]
+
+    scope_count: cython.Py_ssize_t
+    scope_child: cython.ulonglong[::1]
+    scope_parent: cython.ulonglong[::1]
+
+    stack_function: cython.longlong[::1]
+    stack_inline: cython.uint[::1]
+    stack_scopes: cython.uint[::1]
+    open_scope: cython.ulonglong[::1]
+    open_recorded: cython.uint[::1]
+
+    def __init__(self, reader: DieReader, addresses: bytes | memoryview, executable: list[tuple[int, int]]) -> None:
+        self.reader = reader
+        self.addresses = addresses
+        self.addresses_size = len(addresses)
+        self.unit_index = 0
+        self.unit_version = 0
+        self.addr_base = 0
+        self.executable_start = array("Q", [start for start, _ in executable] or [0])
+        self.executable_end = array("Q", [end for _, end in executable] or [0])
+        self.executable_count = len(executable)
+        self.function_count = 0
+        self.node_count = 0
+        self.scope_count = 0
+        self.function_offset = array("Q", bytes(8 * 64))
+        self.function_unit = array("I", bytes(4 * 64))
+        self.function_pc = array("I", bytes(4 * 64))
+        self.function_a = array("Q", bytes(8 * 64))
+        self.function_b = array("Q", bytes(8 * 64))
+        self.function_decl_file = array("I", bytes(4 * 64))
+        self.function_decl_line = array("I", bytes(4 * 64))
+        self.node_function = array("I", bytes(4 * 64))
+        self.node_depth = array("I", bytes(4 * 64))
+        self.node_origin = array("Q", bytes(8 * 64))
+        self.node_call_file = array("I", bytes(4 * 64))
+        self.node_call_line = array("I", bytes(4 * 64))
+        self.node_pc = array("I", bytes(4 * 64))
+        self.node_a = array("Q", bytes(8 * 64))
+        self.node_b = array("Q", bytes(8 * 64))
+        self.scope_child = array("Q", bytes(8 * 64))
+        self.scope_parent = array("Q", bytes(8 * 64))
+        self.stack_function = array("q", bytes(8 * (MAX_DEPTH + 2)))
+        self.stack_inline = array("I", bytes(4 * (MAX_DEPTH + 2)))
+        self.stack_scopes = array("I", bytes(4 * (MAX_DEPTH + 2)))
+        self.open_scope = array("Q", bytes(8 * (MAX_DEPTH + 2)))
+        self.open_recorded = array("I", bytes(4 * (MAX_DEPTH + 2)))
+
+    def walk(self, unit: Unit, index: int) -> None:
+        """Walks one unit. Raises `MalformedDwarf` where it is damaged; what came before the damage stays in the columns."""
+        self.unit_index = index
+        self.unit_version = unit.version
+        self.addr_base = unit.addr_base
+        self.reader.enter(unit.offset, unit.end, unit.table, unit.address_size, unit.offset_size)
+        first: cython.Py_ssize_t = unit.first_die
+        end: cython.Py_ssize_t = unit.end
+        try:
+            with cython.nogil:
+                self._walk(first, end)
+        except IndexError:
+            raise MalformedDwarf(f"a DIE of the unit at 0x{unit.offset:x} is cut off") from None
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def _walk(self, p: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
+        data: cython.const[cython.uchar][::1] = self.reader.data
+        code_index: cython.int[::1] = self.reader.abbrevs.code_index
+        kinds: cython.int[::1] = self.reader.abbrevs.kind
+        children: cython.int[::1] = self.reader.abbrevs.children
+        skip_first: cython.int[::1] = self.reader.abbrevs.skip_first
+        skip_end: cython.int[::1] = self.reader.abbrevs.skip_end
+        steps: cython.int[::1] = self.reader.abbrevs.step
+        code_first: cython.Py_ssize_t = self.reader.code_first
+        code_count: cython.Py_ssize_t = self.reader.code_count
+        stack_function: cython.longlong[::1] = self.stack_function
+        stack_inline: cython.uint[::1] = self.stack_inline
+        stack_scopes: cython.uint[::1] = self.stack_scopes
+        depth: cython.int = 0
+        die: cython.Py_ssize_t
+        code: cython.Py_ssize_t
+        abbrev: cython.int
+        kind: cython.int
+        step: cython.int
+        i: cython.int
+        last: cython.int
+        function: cython.longlong = -1
+        inline_depth: cython.uint = 0
+        scopes: cython.uint = 0
+        child_function: cython.longlong
+        child_inline: cython.uint
+        child_scopes: cython.uint
+        stack_function[0] = -1
+        stack_inline[0] = 0
+        stack_scopes[0] = 0
+        while p < end:
+            die = p
+            code = data[p]
+            p += 1
+            if code >= 0x80:
+                abbrev = self.reader.abbrev_at(die)
+                p = self.reader.position
+                if abbrev < 0:
+                    code = 0
+            elif code:
+                abbrev = code_index[code_first + code] if code < code_count else -1
+                if abbrev < 0:
+                    self.reader.abbrev_at(die)
+            else:
+                abbrev = -1
+            if code == 0:
+                if depth <= 1:
+                    break
+                depth -= 1
+                function = stack_function[depth]
+                inline_depth = stack_inline[depth]
+                scopes = stack_scopes[depth]
+                continue
+            kind = kinds[abbrev]
+            child_function = function
+            child_inline = inline_depth
+            child_scopes = scopes
+            if kind >= 3:
+                p = self.reader.capture(p, abbrev)
+                if kind == 3:
+                    child_function = self._function(die)
+                    child_inline = 0
+                    if self.reader.present & 0b1110 == 0 and scopes:
+                        self._scope(die, scopes)
+                elif function >= 0:
+                    child_inline = self._node(function, inline_depth)
+            else:
+                i = skip_first[abbrev]
+                last = skip_end[abbrev]
+                while i < last:
+                    step = steps[i]
+                    if step >= 0:
+                        p += step
+                    elif step == -1:
+                        while data[p] >= 0x80:
+                            p += 1
+                        p += 1
+                    else:
+                        p = self.reader.skip_form(p, step)
+                    i += 1
+                if kind:
+                    if kind == 2:
+                        if scopes:
+                            self._scope(die, scopes)
+                    elif children[abbrev]:
+                        if scopes < 16384:
+                            self.open_scope[scopes] = die
+                            self.open_recorded[scopes] = 0
+                            child_scopes = scopes + 1
+            if children[abbrev]:
+                depth += 1
+                if depth >= 16384:
+                    with cython.gil:
+                        raise MalformedDwarf(f"the DIE at 0x{die:x} is nested too deep")
+                stack_function[depth] = child_function
+                stack_inline[depth] = child_inline
+                stack_scopes[depth] = child_scopes
+                function = child_function
+                inline_depth = child_inline
+                scopes = child_scopes
+            elif depth == 0:
+                break
+        if p > end:
+            with cython.gil:
+                raise MalformedDwarf(f"a DIE runs past the end of its unit at 0x{end:x}")
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-2)
+    def _function(self, die: cython.Py_ssize_t) -> cython.longlong:
+        """Keeps a subprogram; gives its index, or -1 where it is plainly dead."""
+        pc: cython.uint
+        a: cython.ulonglong = 0
+        b: cython.ulonglong = 0
+        if self.reader.present & (1 << 6):
+            pc = 2
+            a = self.reader.value[6]
+            b = self.reader.form[6]
+        elif self.reader.present & (1 << 4) and self.reader.present & (1 << 5):
+            pc = 1
+            a = self._address(self.reader.form[4], self.reader.value[4])
+            b = self._high(a)
+            if b <= a or not self._executable(a):
+                return -1
+        else:
+            return -1
+        n: cython.Py_ssize_t = self.function_count
+        if n >= self.function_offset.shape[0] if cython.compiled else n >= len(self.function_offset):
+            with cython.gil:
+                self._grow_functions()
+        self.function_offset[n] = die
+        self.function_unit[n] = self.unit_index
+        self.function_pc[n] = pc
+        self.function_a[n] = a
+        self.function_b[n] = b
+        self.function_decl_file[n] = self._small(9)
+        self.function_decl_line[n] = self._small(10)
+        self.function_count = n + 1
+        return n
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=True)
+    def _node(self, function: cython.longlong, depth: cython.uint) -> cython.uint:
+        """Keeps an inlined subroutine; gives the depth that its children have as their parent's."""
+        pc: cython.uint = 0
+        a: cython.ulonglong = 0
+        b: cython.ulonglong = 0
+        if self.reader.present & (1 << 6):
+            pc = 2
+            a = self.reader.value[6]
+            b = self.reader.form[6]
+        elif self.reader.present & (1 << 4) and self.reader.present & (1 << 5):
+            pc = 1
+            a = self._address(self.reader.form[4], self.reader.value[4])
+            b = self._high(a)
+            if b <= a:
+                pc = 0
+        n: cython.Py_ssize_t = self.node_count
+        if n >= self.node_origin.shape[0] if cython.compiled else n >= len(self.node_origin):
+            with cython.gil:
+                self._grow_nodes()
+        self.node_function[n] = cython.cast(cython.uint, function)
+        self.node_depth[n] = depth + 1
+        self.node_origin[n] = self._reference(2)
+        self.node_call_file[n] = self._small(7)
+        self.node_call_line[n] = self._small(8)
+        self.node_pc[n] = pc
+        self.node_a[n] = a
+        self.node_b[n] = b
+        self.node_count = n + 1
+        return depth + 1
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def _scope(self, die: cython.Py_ssize_t, scopes: cython.uint) -> cython.int:
+        """Keeps the scopes that a DIE without a linkage name stands in, each scope once while it is open."""
+        child: cython.ulonglong = die
+        level: cython.uint = scopes
+        while level > 0:
+            n: cython.Py_ssize_t = self.scope_count
+            if n >= self.scope_child.shape[0] if cython.compiled else n >= len(self.scope_child):
+                with cython.gil:
+                    self.scope_child = grown(self.scope_child, n + 1)
+                    self.scope_parent = grown(self.scope_parent, n + 1)
+            self.scope_child[n] = child
+            self.scope_parent[n] = self.open_scope[level - 1]
+            self.scope_count = n + 1
+            child = self.open_scope[level - 1]
+            level -= 1
+            if self.open_recorded[level]:
+                break
+            self.open_recorded[level] = 1
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=True)
+    def _small(self, slot: cython.int) -> cython.uint:
+        """A file index or a line number: 0 where it is absent or wild."""
+        if not self.reader.present & (cython.cast(cython.longlong, 1) << slot):
+            return 0
+        raw: cython.ulonglong = self.reader.value[slot]
+        if raw >= 0x7FFFFFFF:
+            return 0
+        return cython.cast(cython.uint, raw)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=True)
+    def _reference(self, slot: cython.int) -> cython.ulonglong:
+        """The section offset that a reference in this file means; 0 where there is none or it leads elsewhere."""
+        if not self.reader.present & (cython.cast(cython.longlong, 1) << slot):
+            return 0
+        form: cython.int = self.reader.form[slot]
+        raw: cython.ulonglong = self.reader.value[slot]
+        if 0x11 <= form <= 0x15:
+            if raw >= cython.cast(cython.ulonglong, self.reader.unit_end - self.reader.unit_offset):
+                return 0
+            return raw + cython.cast(cython.ulonglong, self.reader.unit_offset)
+        if form == 0x10:
+            return raw
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=True)
+    def _address(self, form: cython.int, raw: cython.ulonglong) -> cython.ulonglong:
+        """The address that an address-class value means (DWARF 5 §7.5.5); 0 where .debug_addr does not hold it."""
+        if form == 0x01:
+            return raw
+        if form == 0x1B or 0x29 <= form <= 0x2C or form == 0x1F01:
+            if raw >= 0x10000000:
+                return 0
+            size: cython.longlong = self.reader.address_size
+            at: cython.longlong = self.addr_base + cython.cast(cython.longlong, raw) * size
+            if at < 0 or at + size > self.addresses_size:
+                return 0
+            result: cython.ulonglong = 0
+            i: cython.longlong
+            for i in range(size):
+                result = (result << 8) | self.addresses[at + (size - 1 - i if self.reader.little_endian else i)]
+            return result
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=True)
+    def _high(self, low: cython.ulonglong) -> cython.ulonglong:
+        """DW_AT_high_pc as an address: a constant counts from the low pc (DWARF 4 §2.17.2)."""
+        form: cython.int = self.reader.form[5]
+        raw: cython.ulonglong = self.reader.value[5]
+        if form == 0x01 or form == 0x1B or 0x29 <= form <= 0x2C or form == 0x1F01:
+            return self._address(form, raw)
+        top: cython.ulonglong = 0xFFFFFFFFFFFFFFFF
+        if raw > top - low:
+            return 0
+        return low + raw
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=True)
+    def _executable(self, address: cython.ulonglong) -> cython.bint:
+        low: cython.int = 0
+        high: cython.int = self.executable_count
+        middle: cython.int
+        while low < high:
+            middle = (low + high) >> 1
+            if self.executable_start[middle] <= address:
+                low = middle + 1
+            else:
+                high = middle
+        return low > 0 and address < self.executable_end[low - 1]
+
+    def _grow_functions(self) -> None:
+        wanted = self.function_count + 1
+        self.function_offset = grown(self.function_offset, wanted)
+        self.function_unit = grown(self.function_unit, wanted)
+        self.function_pc = grown(self.function_pc, wanted)
+        self.function_a = grown(self.function_a, wanted)
+        self.function_b = grown(self.function_b, wanted)
+        self.function_decl_file = grown(self.function_decl_file, wanted)
+        self.function_decl_line = grown(self.function_decl_line, wanted)
+
+    def _grow_nodes(self) -> None:
+        wanted = self.node_count + 1
+        self.node_function = grown(self.node_function, wanted)
+        self.node_depth = grown(self.node_depth, wanted)
+        self.node_origin = grown(self.node_origin, wanted)
+        self.node_call_file = grown(self.node_call_file, wanted)
+        self.node_call_line = grown(self.node_call_line, wanted)
+        self.node_pc = grown(self.node_pc, wanted)
+        self.node_a = grown(self.node_a, wanted)
+        self.node_b = grown(self.node_b, wanted)
+
+    def functions(self) -> dict[str, memoryview]:
+        """The function columns by name, cut to their length."""
+        n = self.function_count
+        return {
+            "offset": memoryview(self.function_offset)[:n],
+            "unit": memoryview(self.function_unit)[:n],
+            "pc": memoryview(self.function_pc)[:n],
+            "a": memoryview(self.function_a)[:n],
+            "b": memoryview(self.function_b)[:n],
+            "decl_file": memoryview(self.function_decl_file)[:n],
+            "decl_line": memoryview(self.function_decl_line)[:n],
+        }
+
+    def nodes(self) -> dict[str, memoryview]:
+        """The node columns by name, cut to their length."""
+        n = self.node_count
+        return {
+            "function": memoryview(self.node_function)[:n],
+            "depth": memoryview(self.node_depth)[:n],
+            "origin": memoryview(self.node_origin)[:n],
+            "call_file": memoryview(self.node_call_file)[:n],
+            "call_line": memoryview(self.node_call_line)[:n],
+            "pc": memoryview(self.node_pc)[:n],
+            "a": memoryview(self.node_a)[:n],
+            "b": memoryview(self.node_b)[:n],
+        }
+
+    def scopes(self) -> dict[str, memoryview]:
+        """The scope columns by name, cut to their length."""
+        n = self.scope_count
+        return {"child": memoryview(self.scope_child)[:n], "parent": memoryview(self.scope_parent)[:n]}
