@@ -1,0 +1,99 @@
+"""The bytes of a GSYM file to its header and `SymbolTable`: all of it, and strictly."""
+
+from __future__ import annotations
+
+import sys
+from array import array
+
+from uploader.errors import MalformedGsym
+from uploader.gsym.function_info import decode_function_infos
+from uploader.gsym.inline_tree import decode_inline_trees
+from uploader.gsym.layout import ADDRESS_OFFSET_TYPES, MAX_UINT64, Data, Header, Section, parse_header
+from uploader.gsym.line_table import decode_line_tables
+from uploader.gsym.strings import number_offsets, read_strings
+from uploader.symbols.columns import SymbolTable
+
+
+def decode(data: Data) -> tuple[Header, SymbolTable]:
+    """Reads a whole GSYM file, v1 or v2, in either byte order.
+
+    The table holds all invariants of `SymbolTable`; names and files are numbered by the file's order of use. Data of kinds that
+    a `SymbolTable` has no place for (merged functions, call sites, unknown ones) is skipped. Raises `MalformedGsym` for
+    everything else: any bytes give one or the other, with work and memory in proportion to their number.
+    """
+    header = parse_header(data)
+    strings = bytes(data[header.strings.offset_bytes : header.strings.end_bytes])
+    if not strings.startswith(b"\0") or not strings.endswith(b"\0"):
+        raise MalformedGsym("the GSYM string table doesn't begin and end with a zero byte")
+    table = SymbolTable(start=_starts(data, header))
+    table.files = read_files(data, header, strings)
+    table.end, name_offsets, line_begin, line_end, inline_begin, inline_end = decode_function_infos(
+        data,
+        table.start,
+        info_offsets(data, header),
+        end_bytes=header.function_infos.end_bytes,
+        name_bytes=header.offset_size_bytes,
+        little_endian=header.little_endian,
+        strict=True,
+    )
+    decode_line_tables(data, table, line_begin, line_end, file_count=len(table.files), strict=True)
+    node_name_offsets = decode_inline_trees(
+        data,
+        table,
+        inline_begin,
+        inline_end,
+        file_count=len(table.files),
+        name_bytes=header.offset_size_bytes,
+        little_endian=header.little_endian,
+        strict=True,
+    )
+    (table.name, table.node_name), offsets = number_offsets((name_offsets, node_name_offsets), len(strings))
+    table.names = read_strings(strings, offsets)
+    if b"" in table.names[1:]:
+        raise MalformedGsym("a function has an empty name")
+    return header, table
+
+
+def _starts(data: Data, header: Header) -> array[int]:
+    offsets = address_offsets(data, header)
+    if offsets and header.base_address + max(offsets) > MAX_UINT64:
+        raise MalformedGsym("a function starts past the end of the address space")
+    starts = array("Q", [header.base_address + offset for offset in offsets])
+    if any(map(int.__ge__, starts, starts[1:])):
+        raise MalformedGsym("the functions' addresses don't ascend")
+    return starts
+
+
+def address_offsets(data: Data, header: Header) -> array[int]:
+    """The functions' starts, counted from the base address."""
+    typecode = ADDRESS_OFFSET_TYPES[header.address_offset_bytes]
+    return read_items(data, header.address_offsets, typecode, header.little_endian)
+
+
+def info_offsets(data: Data, header: Header) -> array[int]:
+    """Where the function infos begin, in bytes from the file's begin. Raises `MalformedGsym` for one past all bounds."""
+    offsets = read_items(data, header.info_offsets, "I" if header.version == 1 else "Q", header.little_endian)
+    section = header.function_infos
+    if offsets and max(offsets) > section.size_bytes:
+        raise MalformedGsym("a function info lies past the end of the file")
+    return array("Q", [section.offset_bytes + offset for offset in offsets])
+
+
+def read_files(data: Data, header: Header, strings: bytes) -> list[tuple[bytes, bytes]]:
+    """The file table as (directory, base name) pairs. Raises `MalformedGsym` unless entry 0 is the empty one."""
+    offsets = read_items(data, header.files, "I" if header.version == 1 else "Q", header.little_endian)
+    if len(offsets) < 2 or offsets[0] != 0 or offsets[1] != 0:
+        raise MalformedGsym("the GSYM file table doesn't begin with the empty entry")
+    distinct = list(dict.fromkeys(offsets))
+    string_at = dict(zip(distinct, read_strings(strings, distinct), strict=True))
+    paths = [string_at[offset] for offset in offsets]
+    return list(zip(paths[::2], paths[1::2], strict=True))
+
+
+def read_items(data: Data, section: Section, typecode: str, little_endian: bool) -> array[int]:
+    """A section's unsigned items of one ``array`` type, in the file's byte order."""
+    items = array(typecode)
+    items.frombytes(data[section.offset_bytes : section.end_bytes])
+    if little_endian != (sys.byteorder == "little"):
+        items.byteswap()
+    return items

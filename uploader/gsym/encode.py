@@ -1,0 +1,226 @@
+"""A `SymbolTable` to the bytes of a GSYM file."""
+
+from __future__ import annotations
+
+import struct
+import sys
+from array import array
+from dataclasses import dataclass
+from itertools import chain
+
+from uploader.errors import UsageError
+from uploader.gsym.function_info import encode_function_infos
+from uploader.gsym.inline_tree import encode_inline_trees
+from uploader.gsym.layout import (
+    ADDRESS_OFFSET_TYPES,
+    MAGIC,
+    MAX_UINT32,
+    SECTION_ADDRESS_OFFSETS,
+    SECTION_FILES,
+    SECTION_FUNCTION_INFOS,
+    SECTION_INFO_OFFSETS,
+    SECTION_STRINGS,
+    SECTION_UUID,
+    V1_HEADER_BYTES,
+    V1_UUID_MAX_BYTES,
+    V2_HEADER_BYTES,
+    V2_SECTION_ENTRY_BYTES,
+    VERSIONS,
+    align,
+)
+from uploader.gsym.line_table import encode_line_tables
+from uploader.gsym.strings import StringTable, count_uses, first_uses
+from uploader.symbols.columns import SymbolTable
+
+PIECES_A_SLICE = 8192
+"""How many pieces are encoded in one go; slices are independent, and their number doesn't change a byte."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Tables:
+    """The string and file table, and where each name and file of the symbol table stands in them."""
+
+    strings: bytes
+    files: list[int]
+    """String offsets, directory and base name in turn."""
+    name_offset: array[int]
+    file_number: array[int]
+
+
+def encode(
+    table: SymbolTable,
+    *,
+    base_address: int,
+    uuid: bytes,
+    little_endian: bool = True,
+    version: int | None = None,
+) -> bytes:
+    """Writes a symbol table as a GSYM file; equal tables give equal bytes.
+
+    ``base_address`` is the address of the binary's first segment; where a piece starts below it, that start takes its place.
+    Without a ``version`` it is v1, and v2 only where v1 can't hold the file: a UUID over 20 bytes, or more than 4 GiB.
+    Only names and files in use are written. The table's invariants are relied upon, not checked.
+
+    Raises `UsageError` where v1 was asked for and can't hold the file, and `InputError` for a piece over 4 GiB or inlines
+    nested deeper than `layout.MAX_INLINE_DEPTH`. Source: LLVM ``llvm/DebugInfo/GSYM``.
+    """
+    if version is not None and version not in VERSIONS:
+        raise UsageError(f"there is no GSYM version {version}", remedy="Choose 1 or 2.")
+    if len(table):
+        base_address = min(base_address, table.start[0])
+    tables = _collect(table)
+    if version != 2 and len(uuid) <= V1_UUID_MAX_BYTES and len(tables.strings) <= MAX_UINT32:
+        data = _write_v1(table, tables, base_address, uuid, little_endian)
+        if data is not None:
+            return data
+    if version == 1:
+        raise UsageError(
+            "GSYM v1 has no room for a UUID over 20 bytes or a file over 4 GiB", remedy="Choose GSYM version 2."
+        )
+    return _write_v2(table, tables, base_address, uuid, little_endian)
+
+
+def _collect(table: SymbolTable) -> _Tables:
+    """Builds the string and file table. Files go by falling use, so that the common ones have the short numbers."""
+    strings = StringTable()
+    names = first_uses((table.name, table.node_name), len(table.names))
+    name_offset = array("Q", bytes(8 * len(table.names)))
+    for name, offset in zip(names, strings.add([table.names[name] for name in names]), strict=True):
+        name_offset[name] = offset
+
+    uses = count_uses((table.row_file, table.node_call_file), len(table.files))
+    used = [file for file in first_uses((table.row_file, table.node_call_file), len(table.files)) if file != 0]
+    used.sort(key=lambda file: -uses[file])
+    file_number = array("I", bytes(4 * len(table.files)))
+    for number, file in enumerate(used, start=1):
+        file_number[file] = number
+    files = strings.add(list(chain.from_iterable(table.files[file] for file in used)))
+    return _Tables(strings=strings.to_bytes(), files=[0, 0, *files], name_offset=name_offset, file_number=file_number)
+
+
+def _encode_pieces(
+    table: SymbolTable, tables: _Tables, first: int, last: int, name_bytes: int, little_endian: bool
+) -> tuple[bytearray, array[int]]:
+    """The function infos of pieces ``first`` to ``last`` (excluded), and the offset of each in them."""
+    lines = encode_line_tables(table, first, last, tables.file_number)
+    inlines = encode_inline_trees(
+        table,
+        first,
+        last,
+        file_number=tables.file_number,
+        name_offset=tables.name_offset,
+        name_bytes=name_bytes,
+        little_endian=little_endian,
+    )
+    return encode_function_infos(
+        table,
+        first,
+        last,
+        name_offset=tables.name_offset,
+        lines=lines,
+        inlines=inlines,
+        name_bytes=name_bytes,
+        little_endian=little_endian,
+    )
+
+
+def _encode_all_pieces(
+    table: SymbolTable, tables: _Tables, name_bytes: int, little_endian: bool
+) -> tuple[list[bytearray], list[int]]:
+    """The function infos of all pieces, slice by slice, and the offset of each from the first one's begin."""
+    slices = []
+    offsets: list[int] = []
+    size_bytes = 0
+    for first in range(0, len(table), PIECES_A_SLICE):
+        last = min(first + PIECES_A_SLICE, len(table))
+        records, places = _encode_pieces(table, tables, first, last, name_bytes, little_endian)
+        offsets.extend([size_bytes + place for place in places])
+        size_bytes += len(records)
+        slices.append(records)
+    return slices, offsets
+
+
+def _write_v1(table: SymbolTable, tables: _Tables, base_address: int, uuid: bytes, little_endian: bool) -> bytes | None:
+    """The v1 file, or None where an offset doesn't fit it."""
+    records, offsets = _encode_all_pieces(table, tables, 4, little_endian)
+    address_offset_bytes, addresses = _address_offsets(table, base_address, little_endian)
+    addresses_offset = align(V1_HEADER_BYTES, address_offset_bytes)
+    infos_offset = align(addresses_offset + len(addresses), 4)
+    files = _items("I", [len(tables.files) // 2, *tables.files], little_endian)
+    strings_offset = infos_offset + 4 * len(table) + len(files)
+    records_offset = align(strings_offset + len(tables.strings), 4)
+    if records_offset + (offsets[-1] if offsets else 0) > MAX_UINT32:
+        return None
+    header = struct.pack(
+        ("<" if little_endian else ">") + "IHBBQIII20s",
+        MAGIC,
+        1,
+        address_offset_bytes,
+        len(uuid),
+        base_address,
+        len(table),
+        strings_offset,
+        len(tables.strings),
+        uuid,
+    )
+    infos = _items("I", [records_offset + offset for offset in offsets], little_endian)
+    return _join(
+        [(0, header), (addresses_offset, addresses), (infos_offset, infos), (infos_offset + len(infos), files)]
+        + [(strings_offset, tables.strings)],
+        records_offset,
+        records,
+    )
+
+
+def _write_v2(table: SymbolTable, tables: _Tables, base_address: int, uuid: bytes, little_endian: bool) -> bytes:
+    """The v2 file, its sections in LLVM's order."""
+    records, offsets = _encode_all_pieces(table, tables, 8, little_endian)
+    address_offset_bytes, addresses = _address_offsets(table, base_address, little_endian)
+    files = _items("I", [len(tables.files) // 2], little_endian) + _items("Q", tables.files, little_endian)
+    records_bytes = sum(map(len, records))
+    parts: list[tuple[int, int, bytes]] = [
+        (SECTION_ADDRESS_OFFSETS, address_offset_bytes, addresses),
+        (SECTION_INFO_OFFSETS, 8, _items("Q", offsets, little_endian)),
+        (SECTION_FILES, 4, files),
+        (SECTION_STRINGS, 1, tables.strings),
+    ]
+    if uuid:
+        parts.insert(0, (SECTION_UUID, 1, uuid))
+    order = "<" if little_endian else ">"
+    at = V2_HEADER_BYTES + V2_SECTION_ENTRY_BYTES * (len(parts) + 2)
+    head = [struct.pack(order + "IHBBQI", MAGIC, 2, address_offset_bytes, 0, base_address, len(table))]
+    placed = []
+    for kind, alignment_bytes, content in parts:
+        at = align(at, alignment_bytes)
+        head.append(struct.pack(order + "IQQ", kind, at, len(content)))
+        placed.append((at, content))
+        at += len(content)
+    at = align(at, 4)
+    head.append(struct.pack(order + "IQQ", SECTION_FUNCTION_INFOS, at, records_bytes))
+    head.append(bytes(V2_SECTION_ENTRY_BYTES))
+    return _join([(0, b"".join(head)), *placed], at, records)
+
+
+def _address_offsets(table: SymbolTable, base_address: int, little_endian: bool) -> tuple[int, bytes]:
+    """The size of one address offset, the smallest that fits, and all of them."""
+    farthest = table.start[-1] - base_address if len(table) else 0
+    size_bytes = next(size for size in ADDRESS_OFFSET_TYPES if farthest < 1 << (8 * size))
+    offsets = [start - base_address for start in table.start]
+    return size_bytes, _items(ADDRESS_OFFSET_TYPES[size_bytes], offsets, little_endian)
+
+
+def _items(typecode: str, values: list[int], little_endian: bool) -> bytes:
+    items = array(typecode, values)
+    if little_endian != (sys.byteorder == "little"):
+        items.byteswap()
+    return items.tobytes()
+
+
+def _join(placed: list[tuple[int, bytes]], records_offset: int, records: list[bytearray]) -> bytes:
+    """Puts the parts at their ascending offsets, zeros between them, the records last."""
+    parts: list[bytes | bytearray] = []
+    at = 0
+    for offset, content in placed:
+        parts += [bytes(offset - at), content]
+        at = offset + len(content)
+    return b"".join([*parts, bytes(records_offset - at), *records])

@@ -1,0 +1,342 @@
+"""GSYM function infos: the record of each piece, which holds its line table and its inline tree.
+
+Source: LLVM ``llvm/DebugInfo/GSYM/FunctionInfo.h``: ``u32 size; string name; {u32 type; u32 length; bytes}*; u32 0; u32 0``,
+each record aligned to 4 bytes.
+"""
+
+from __future__ import annotations
+
+from array import array
+
+import cython
+
+from uploader.errors import InputError, MalformedGsym
+from uploader.symbols.columns import SymbolTable
+
+END_OF_LIST = cython.declare(cython.ulonglong, 0)
+LINE_TABLE = cython.declare(cython.ulonglong, 1)
+INLINE_TREE = cython.declare(cython.ulonglong, 2)
+
+REASONS = (
+    "runs past the end of the file",
+    "runs into the next one",
+    "is empty or leaves the address space",
+    "overlaps the next function",
+    "has a wrong end mark",
+    "holds two line tables or two inline trees",
+)
+CUT_OFF = cython.declare(cython.int, 0)
+RUNS_INTO_NEXT = cython.declare(cython.int, 1)
+BAD_SIZE = cython.declare(cython.int, 2)
+OVERLAPS = cython.declare(cython.int, 3)
+BAD_END = cython.declare(cython.int, 4)
+TWICE = cython.declare(cython.int, 5)
+
+
+@cython.final
+@cython.cclass
+class _Encoder:
+    start: cython.ulonglong[::1]
+    end: cython.ulonglong[::1]
+    name: cython.uint[::1]
+    name_offset: cython.ulonglong[::1]
+    lines: cython.const[cython.uchar][::1]
+    line_ends: cython.ulonglong[::1]
+    inlines: cython.const[cython.uchar][::1]
+    inline_ends: cython.ulonglong[::1]
+    offsets: cython.ulonglong[::1]
+    out: cython.uchar[::1]
+    at: cython.Py_ssize_t
+    name_bytes: cython.int
+    little: cython.bint
+
+    def __init__(
+        self,
+        table: SymbolTable,
+        name_offset: array[int],
+        lines: tuple[memoryview, array[int]],
+        inlines: tuple[memoryview, array[int]],
+        name_bytes: int,
+        little: bool,
+        offsets: array[int],
+    ) -> None:
+        self.start = table.start
+        self.end = table.end
+        self.name = table.name
+        self.name_offset = name_offset
+        self.lines, self.line_ends = lines
+        self.inlines, self.inline_ends = inlines
+        self.offsets = offsets
+        self.at = 0
+        self.name_bytes = name_bytes
+        self.little = little
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def refuse(self, what: cython.int) -> cython.int:
+        with cython.gil:
+            if what == 0:
+                raise InputError("a function longer than 4 GiB can't be held in GSYM")
+            raise InputError("a function whose lines or inlined calls take more than 4 GiB can't be held in GSYM")
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def place(self, first: cython.Py_ssize_t, last: cython.Py_ssize_t) -> cython.longlong:
+        """Sets each record's offset; returns the size of all."""
+        piece: cython.Py_ssize_t
+        at: cython.ulonglong = 0
+        line_at: cython.ulonglong = 0
+        inline_at: cython.ulonglong = 0
+        lines: cython.ulonglong
+        inlines: cython.ulonglong
+        longest: cython.ulonglong = 0xFFFFFFFF
+        for piece in range(first, last):
+            lines = self.line_ends[piece - first] - line_at
+            inlines = self.inline_ends[piece - first] - inline_at
+            line_at += lines
+            inline_at += inlines
+            if self.end[piece] - self.start[piece] > longest:
+                self.refuse(0)
+            if lines > longest or inlines > longest:
+                self.refuse(1)
+            self.offsets[piece - first] = at
+            at += 12 + self.name_bytes
+            if lines > 0:
+                at += 8 + lines
+            if inlines > 0:
+                at += 8 + inlines
+            at += (4 - at % 4) % 4
+        return at
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def put(self, value: cython.ulonglong, size_bytes: cython.int) -> cython.int:
+        index: cython.int
+        for index in range(size_bytes):
+            if self.little:
+                self.out[self.at + index] = (value >> (8 * index)) & 0xFF
+            else:
+                self.out[self.at + index] = (value >> (8 * (size_bytes - 1 - index))) & 0xFF
+        self.at += size_bytes
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def put_pieces(self, first: cython.Py_ssize_t, last: cython.Py_ssize_t) -> cython.int:
+        piece: cython.Py_ssize_t
+        line_at: cython.Py_ssize_t = 0
+        inline_at: cython.Py_ssize_t = 0
+        until: cython.Py_ssize_t
+        size: cython.Py_ssize_t
+        for piece in range(first, last):
+            self.at = self.offsets[piece - first]
+            self.put(self.end[piece] - self.start[piece], 4)
+            self.put(self.name_offset[self.name[piece]], self.name_bytes)
+            until = self.line_ends[piece - first]
+            if until > line_at:
+                size = until - line_at
+                self.put(LINE_TABLE, 4)
+                self.put(size, 4)
+                self.out[self.at : self.at + size] = self.lines[line_at:until]
+                self.at += size
+                line_at = until
+            until = self.inline_ends[piece - first]
+            if until > inline_at:
+                size = until - inline_at
+                self.put(INLINE_TREE, 4)
+                self.put(size, 4)
+                self.out[self.at : self.at + size] = self.inlines[inline_at:until]
+                self.at += size
+                inline_at = until
+        return 0
+
+    def run(self, first: cython.Py_ssize_t, last: cython.Py_ssize_t) -> bytearray:
+        size: cython.longlong
+        with cython.nogil:
+            size = self.place(first, last)
+        records = bytearray(size)
+        self.out = records
+        with cython.nogil:
+            self.put_pieces(first, last)
+        return records
+
+
+def encode_function_infos(
+    table: SymbolTable,
+    first: int,
+    last: int,
+    *,
+    name_offset: array[int],
+    lines: tuple[bytearray, array[int]],
+    inlines: tuple[bytearray, array[int]],
+    name_bytes: int,
+    little_endian: bool,
+) -> tuple[bytearray, array[int]]:
+    """The records of pieces ``first`` to ``last`` (excluded), padded to 4 bytes each, and the offset of each in them.
+
+    ``lines`` and ``inlines`` are what `encode_line_tables` and `encode_inline_trees` gave for the same pieces. Raises
+    `InputError` where a length doesn't fit 32 bits. Releases the GIL.
+    """
+    offsets = array("Q", bytes(8 * (last - first)))
+    encoder = _Encoder(
+        table,
+        name_offset,
+        (memoryview(lines[0]), lines[1]),
+        (memoryview(inlines[0]), inlines[1]),
+        name_bytes,
+        little_endian,
+        offsets,
+    )
+    return encoder.run(first, last), offsets
+
+
+@cython.final
+@cython.cclass
+class _Decoder:
+    data: cython.const[cython.uchar][::1]
+    starts: cython.ulonglong[::1]
+    offsets: cython.ulonglong[::1]
+    ends: cython.ulonglong[::1]
+    names: cython.ulonglong[::1]
+    line_begin: cython.ulonglong[::1]
+    line_end: cython.ulonglong[::1]
+    inline_begin: cython.ulonglong[::1]
+    inline_end: cython.ulonglong[::1]
+    at: cython.Py_ssize_t
+    limit: cython.Py_ssize_t
+    name_bytes: cython.int
+    little: cython.bint
+    strict: cython.bint
+
+    def __init__(
+        self,
+        data: bytes,
+        starts: array[int],
+        offsets: array[int],
+        columns: list[array[int]],
+        limit: int,
+        name_bytes: int,
+        little: bool,
+        strict: bool,
+    ) -> None:
+        self.data = data
+        self.starts = starts
+        self.offsets = offsets
+        self.ends, self.names, self.line_begin, self.line_end, self.inline_begin, self.inline_end = columns
+        self.at = 0
+        self.limit = limit
+        self.name_bytes = name_bytes
+        self.little = little
+        self.strict = strict
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def fail(self, reason: cython.int) -> cython.int:
+        with cython.gil:
+            raise MalformedGsym(f"a function info {REASONS[reason]} (at byte {self.at} of the file)")
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=True)
+    def fixed(self, size_bytes: cython.int) -> cython.ulonglong:
+        value: cython.ulonglong = 0
+        byte: cython.ulonglong
+        index: cython.int
+        if self.limit - self.at < size_bytes:
+            self.fail(CUT_OFF)
+        for index in range(size_bytes):
+            byte = self.data[self.at + index]
+            if self.little:
+                value |= byte << (8 * index)
+            else:
+                value = (value << 8) | byte
+        self.at += size_bytes
+        return value
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def record(self, piece: cython.Py_ssize_t) -> cython.int:
+        start: cython.ulonglong = self.starts[piece]
+        limit: cython.ulonglong = 0xFFFFFFFFFFFFFFFF
+        size: cython.ulonglong = self.fixed(4)
+        if size > limit - start or (self.strict and size == 0):
+            self.fail(BAD_SIZE)
+        self.ends[piece] = start + size
+        self.names[piece] = self.fixed(self.name_bytes)
+        kind: cython.ulonglong
+        length: cython.ulonglong
+        left: cython.ulonglong
+        while True:
+            kind = self.fixed(4)
+            length = self.fixed(4)
+            if kind == END_OF_LIST:
+                if length != 0 and self.strict:
+                    self.fail(BAD_END)
+                return 0
+            left = self.limit - self.at
+            if length > left:
+                self.fail(CUT_OFF)
+            if kind == LINE_TABLE:
+                if self.line_end[piece] != 0 and self.strict:
+                    self.fail(TWICE)
+                self.line_begin[piece] = self.at
+                self.line_end[piece] = self.at + length
+            elif kind == INLINE_TREE:
+                if self.inline_end[piece] != 0 and self.strict:
+                    self.fail(TWICE)
+                self.inline_begin[piece] = self.at
+                self.inline_end[piece] = self.at + length
+            self.at += length
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def records(self, count: cython.Py_ssize_t) -> cython.int:
+        piece: cython.Py_ssize_t
+        file_end: cython.ulonglong = self.limit
+        before: cython.ulonglong = 0
+        for piece in range(count):
+            if self.offsets[piece] > file_end:
+                self.fail(CUT_OFF)
+            if self.offsets[piece] < before:
+                self.fail(RUNS_INTO_NEXT)
+            self.at = self.offsets[piece]
+            self.record(piece)
+            before = self.at
+            if self.strict and piece + 1 < count and self.ends[piece] > self.starts[piece + 1]:
+                self.fail(OVERLAPS)
+        return 0
+
+    def run(self, count: cython.Py_ssize_t) -> None:
+        with cython.nogil:
+            self.records(count)
+
+
+def decode_function_infos(
+    data: bytes | bytearray | memoryview,
+    starts: array[int],
+    offsets: array[int],
+    *,
+    end_bytes: int,
+    name_bytes: int,
+    little_endian: bool,
+    strict: bool,
+) -> list[array[int]]:
+    """Reads the records at ``offsets``, which have to follow each other without overlap, up to ``end_bytes``.
+
+    Gives six columns, an entry a piece: end address, name as an unchecked string offset, begin and end of the line table, begin
+    and end of the inline tree (bytes into ``data``; both 0 where there is none). Other kinds of data are skipped. Strict also
+    asks for sizes over 0 and for pieces that don't overlap. Raises `MalformedGsym`. Releases the GIL.
+    """
+    columns = [array("Q", bytes(8 * len(starts))) for _ in range(6)]
+    _Decoder(data, starts, offsets, columns, end_bytes, name_bytes, little_endian, strict).run(len(starts))
+    return columns
