@@ -33,10 +33,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import inputs
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import Section
-
-import inputs
 
 ROOT = Path(__file__).resolve().parent.parent
 GSYMUTIL = os.environ.get("LLVM_GSYMUTIL", "llvm-gsymutil-22")
@@ -393,9 +392,7 @@ def read_code(path: Path) -> Code:
             if section["sh_type"] in {"SHT_SYMTAB", "SHT_DYNSYM"}:
                 for address, name in _code_symbols(elf, section):
                     names[address].add(without_version(name))
-    return Code(
-        ranges=tuple(sorted(ranges)), aliases={address: frozenset(found) for address, found in names.items()}
-    )
+    return Code(ranges=tuple(sorted(ranges)), aliases={address: frozenset(found) for address, found in names.items()})
 
 
 def _code_symbols(elf: ELFFile, section: Section) -> Iterator[tuple[int, str]]:

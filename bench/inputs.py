@@ -130,19 +130,20 @@ def _largest(folder: Path, pattern: str) -> Path:
 
 
 def _unpack_package(package: str, folder: Path) -> None:
-    with _apt_options() as options:
-        with tempfile.TemporaryDirectory() as downloads:
-            download = ["apt-get", *options, "download", "-q", package]
-            first = _run(download, Path(downloads))
-            if first.returncode:
-                _run(["apt-get", *options, "update", "-q"], Path(downloads))
-                second = _run(download, Path(downloads))
-                if second.returncode:
-                    raise InputUnavailable(f"apt-get download {package}: {second.stderr.strip() or first.stderr.strip()}")
-            for archive in Path(downloads).glob("*.deb"):
-                unpacked = _run(["dpkg-deb", "-x", str(archive), str(folder)], folder)
-                if unpacked.returncode:
-                    raise InputUnavailable(f"dpkg-deb -x {archive.name}: {unpacked.stderr.strip()}")
+    with _apt_options() as options, tempfile.TemporaryDirectory() as downloads:
+        download = ["apt-get", *options, "download", "-q", package]
+        first = _run(download, Path(downloads))
+        if first.returncode:
+            _run(["apt-get", *options, "update", "-q"], Path(downloads))
+            second = _run(download, Path(downloads))
+            if second.returncode:
+                raise InputUnavailable(
+                    f"apt-get download {package}: {second.stderr.strip() or first.stderr.strip()}"
+                )
+        for archive in Path(downloads).glob("*.deb"):
+            unpacked = _run(["dpkg-deb", "-x", str(archive), str(folder)], folder)
+            if unpacked.returncode:
+                raise InputUnavailable(f"dpkg-deb -x {archive.name}: {unpacked.stderr.strip()}")
 
 
 @contextmanager
