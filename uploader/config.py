@@ -1,0 +1,211 @@
+"""The settings of a run, from four layers: flag > environment > ``symup.toml`` of the project > the user's config file.
+
+A file names settings as the flags do, without the dashes in front::
+
+    to = "https://symbols.example.com"
+    project = "backend"
+    jobs = 4
+    include = ["build/**"]
+    exclude = ["*.o"]
+    require = "lines"
+    dwarf = true
+
+Files never hold a token: they get committed and copied. A relative ``to`` in a file is relative to that file's folder.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+
+from uploader.errors import UsageError
+from uploader.model import Quality
+
+PROJECT_FILE = "symup.toml"
+USER_FILE = "config.toml"
+DEFAULT_PROJECT = "default"
+MAX_JOBS = 512
+MAX_FILE_SIZE_BYTES = 1024 * 1024
+
+_PROJECT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_HAS_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+
+
+def default_jobs() -> int:
+    """The number of processors that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return max(1, len(os.sched_getaffinity(0)))
+    return os.cpu_count() or 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What a run goes by. ``to`` is None where no layer names a destination; the token never shows in a ``repr``."""
+
+    to: str | None = None
+    token: str | None = field(default=None, repr=False)
+    project: str = DEFAULT_PROJECT
+    jobs: int = field(default_factory=default_jobs)
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    require: Quality | None = None
+    dwarf: bool = True
+
+
+def load(
+    flags: Mapping[str, object],
+    *,
+    environ: Mapping[str, str] | None = None,
+    folder: Path | None = None,
+    user_file: Path | None = None,
+) -> Settings:
+    """The settings for ``flags`` (those that are None or empty were not given) over the other three layers.
+
+    ``folder`` is where the search for ``symup.toml`` starts, upwards; the working directory by default. ``user_file`` is the
+    user's config file; by default the one where this system keeps such files. Raises `UsageError` that names the file or
+    variable and the key for anything unknown or out of bounds.
+    """
+    environ = os.environ if environ is None else environ
+    merged: dict[str, object] = {}
+    user_path = user_file if user_file is not None else user_config_file()
+    for path in (user_path, project_file(folder or Path.cwd())):
+        if path is not None:
+            merged |= _from_file(path)
+    merged |= _from_environment(environ)
+    for key, value in flags.items():
+        if value is not None and value != () and value != []:
+            merged[key] = _checked(key, value, "--" + key)
+    known = {item.name for item in fields(Settings)}
+    return Settings(**{key: value for key, value in merged.items() if key in known})  # type: ignore[arg-type]  # _READERS checked each
+
+
+def project_file(folder: Path) -> Path | None:
+    """The nearest ``symup.toml`` in ``folder`` or above it."""
+    start = folder.absolute()
+    for place in (start, *start.parents):
+        path = place / PROJECT_FILE
+        if path.is_file():
+            return path
+    return None
+
+
+def user_config_file() -> Path | None:
+    """The user's own config file, where there is one."""
+    import platformdirs
+
+    path = Path(platformdirs.user_config_dir("symup")) / USER_FILE
+    return path if path.is_file() else None
+
+
+def _from_file(path: Path) -> dict[str, object]:
+    try:
+        with path.open("rb") as file:
+            text = file.read(MAX_FILE_SIZE_BYTES + 1)
+    except OSError as error:
+        raise UsageError(f"can't read {path}: {error.strerror or error}") from error
+    if len(text) > MAX_FILE_SIZE_BYTES:
+        raise UsageError(f"{path} is over {MAX_FILE_SIZE_BYTES} bytes")
+    try:
+        document = tomllib.loads(text.decode("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise UsageError(f"{path} is not valid TOML: {error}") from error
+    settings: dict[str, object] = {}
+    for key, value in document.items():
+        if key == "token":
+            raise UsageError(
+                f"{path}: 'token' has no place in a file",
+                remedy="Set the environment variable SYMUP_TOKEN instead.",
+            )
+        settings[key] = _checked(key, value, f"{path}: {key!r}")
+    to = settings.get("to")
+    if isinstance(to, str) and not _HAS_SCHEME.match(to):
+        settings["to"] = str(path.parent / Path(to).expanduser())
+    return settings
+
+
+def _from_environment(environ: Mapping[str, str]) -> dict[str, object]:
+    settings: dict[str, object] = {}
+    for key in _READERS:
+        variable = "SYMUP_" + key.upper()
+        value = environ.get(variable, "").strip()
+        if value:
+            settings[key] = _checked(key, value, variable)
+    return settings
+
+
+def _checked(key: str, value: object, where: str) -> object:
+    reader = _READERS.get(key)
+    if reader is None:
+        raise UsageError(
+            f"{where} is not a setting",
+            remedy=f"The settings are: {', '.join(_FILE_KEYS)}.",
+        )
+    try:
+        return reader(value)
+    except ValueError as error:
+        raise UsageError(f"{where}: {error}") from None
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str) or not value or "\0" in value:
+        raise ValueError("must be a text that is not empty")
+    return value
+
+
+def _project(value: object) -> str:
+    if not isinstance(value, str) or not _PROJECT_NAME.fullmatch(value):
+        raise ValueError("must be up to 100 letters, digits, '.', '_' and '-', beginning with a letter or digit")
+    return value
+
+
+def _jobs(value: object) -> int:
+    try:
+        number = int(value) if isinstance(value, str) else value
+    except ValueError:
+        number = None
+    if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= MAX_JOBS:
+        raise ValueError(f"must be a whole number from 1 to {MAX_JOBS}")
+    return number
+
+
+def _globs(value: object) -> tuple[str, ...]:
+    items = value.split(",") if isinstance(value, str) else value
+    if not isinstance(items, list | tuple):
+        raise ValueError("must be a list of globs")  # noqa: TRY004  # told as a UsageError, like any other bad value
+    return tuple(_text(item.strip() if isinstance(item, str) else item) for item in items)
+
+
+def _quality(value: object) -> Quality:
+    if isinstance(value, Quality):
+        return value
+    wanted = [quality.label for quality in Quality if quality]
+    if not isinstance(value, str) or value.lower() not in wanted:
+        raise ValueError(f"must be one of {', '.join(wanted)}")
+    return Quality.from_label(value)
+
+
+def _switch(value: object) -> bool:
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, str) and value.lower() in ("1", "true", "yes", "on"):
+        return True
+    if isinstance(value, str) and value.lower() in ("0", "false", "no", "off"):
+        return False
+    raise ValueError("must be true or false")
+
+
+_READERS: dict[str, Callable[[object], object]] = {
+    "to": _text,
+    "token": _text,
+    "project": _project,
+    "jobs": _jobs,
+    "include": _globs,
+    "exclude": _globs,
+    "require": _quality,
+    "dwarf": _switch,
+}
+_FILE_KEYS = [key for key in _READERS if key != "token"]

@@ -1,0 +1,44 @@
+"""Which core runs: the decoders and encoders compiled by Cython, or the same files as plain Python."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib.machinery import EXTENSION_SUFFIXES
+from pathlib import Path
+
+REMEDY = "Install a C compiler and Python's headers (Debian: gcc python3-dev), then reinstall symup."
+
+_MARKS_CORE = re.compile(rb"^import cython$", re.MULTILINE)
+_MARK_WITHIN_BYTES = 8192
+
+
+@cache
+def uncompiled_modules() -> tuple[str, ...]:
+    """The core's modules that run as plain Python, sorted; empty where the whole core is compiled.
+
+    A module belongs to the core when it says ``import cython``; it is compiled when an extension module stands beside it,
+    which Python then prefers.
+    """
+    package = Path(__file__).parent
+    suffixes = tuple(EXTENSION_SUFFIXES)
+    names = []
+    for source in package.rglob("*.py"):
+        with source.open("rb") as file:
+            if not _MARKS_CORE.search(file.read(_MARK_WITHIN_BYTES)):
+                continue
+        if not any(source.with_name(source.stem + suffix).exists() for suffix in suffixes):
+            names.append(".".join((package.name, *source.relative_to(package).with_suffix("").parts)))
+    return tuple(sorted(names))
+
+
+def compiled() -> bool:
+    """Whether every module of the core runs compiled."""
+    return not uncompiled_modules()
+
+
+def description() -> str:
+    """The running core in one line: ``compiled``, or ``plain Python`` with the remedy."""
+    if compiled():
+        return "compiled"
+    return f"plain Python, about 20 times slower. {REMEDY}"

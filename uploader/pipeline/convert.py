@@ -1,0 +1,152 @@
+"""From binaries to GSYM files on disk; no network at all."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections import Counter
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
+
+from uploader.errors import Interrupted, SymupError, UsageError
+from uploader.model import Decision, Outcome, Quality
+from uploader.pipeline.artifact import Artifact
+from uploader.pipeline.gather import gather
+from uploader.pipeline.make import make
+from uploader.pipeline.outcomes import (
+    Finished,
+    about,
+    conclude,
+    empty,
+    failed,
+    gated,
+    stumbled,
+)
+from uploader.progress import Progress
+
+SUFFIX = ".gsym"
+
+
+def convert(
+    inputs: Sequence[str | Path],
+    output: Path,
+    *,
+    progress: Progress,
+    jobs: int,
+    include: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+    dwarf: bool = True,
+    require: Quality | None = None,
+    allow_empty: bool = False,
+    to_folder: bool = False,
+) -> Finished:
+    """Writes one GSYM file for each artifact that ``inputs`` hold: to ``output``, or into it where it is a folder.
+
+    It is one where ``to_folder`` says so, where it exists as one, where an input is a folder, or where there are several inputs.
+    In a folder the files are named after their inputs. A file appears whole or not at all. Raises `UsageError`; a file's trouble
+    is its outcome; an interruption is answered as `upload` does.
+    """
+    gathered = gather(inputs, progress=progress, include=include, exclude=exclude, dwarf=dwarf)
+    outcomes = list(gathered.outcomes)
+    folder = to_folder or output.is_dir() or len(inputs) > 1 or any(Path(path).is_dir() for path in inputs)
+    try:
+        (output if folder else output.parent).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"can't write to {output}: {error.strerror or error}") from error
+    targets = _targets(gathered.artifacts, output) if folder else [output for _ in gathered.artifacts]
+    threads = jobs if len(gathered.artifacts) == 1 else 1
+    stopped = threading.Event()
+    error: SymupError | None = None
+    extracted = 0
+    progress.stage("extract", len(gathered.artifacts))
+    workers = ThreadPoolExecutor(jobs, thread_name_prefix="symup-file")
+
+    def carry(artifact: Artifact, target: Path) -> Outcome:
+        if stopped.is_set():
+            return failed(artifact.path, "interrupted before this file")
+        return _converted(artifact, target, dwarf=dwarf, threads=threads)
+
+    try:
+        pending = [workers.submit(carry, *pair) for pair in zip(gathered.artifacts, targets, strict=True)]
+        for future in as_completed(pending):
+            outcome = gated(future.result(), require)
+            extracted += 1
+            outcomes.append(outcome)
+            progress.advance("extract")
+            progress.finished(outcome)
+    except KeyboardInterrupt:
+        stopped.set()
+        workers.shutdown(wait=False, cancel_futures=True)
+        left = len(gathered.artifacts) - extracted
+        error = Interrupted(
+            f"interrupted: {left} of {len(gathered.artifacts)} files were not converted",
+            remedy="Run the same command again.",
+        )
+    else:
+        workers.shutdown()
+    return conclude(
+        outcomes,
+        error=error,
+        extracted=extracted,
+        unreached=len(gathered.artifacts) - extracted,
+        allow_empty=allow_empty,
+        paths=inputs,
+    )
+
+
+def _targets(artifacts: Sequence[Artifact], folder: Path) -> list[Path]:
+    """A file name for each artifact: its input's, and the id with it where several inputs have one name."""
+    names = Counter(os.path.basename(artifact.path) for artifact in artifacts)
+    targets = []
+    for artifact in artifacts:
+        name = os.path.basename(artifact.path)
+        if names[name] > 1:
+            name += f"-{artifact.identity.primary.value[:16]}"
+        targets.append(folder / (name + SUFFIX))
+    return targets
+
+
+def _converted(artifact: Artifact, target: Path, *, dwarf: bool, threads: int) -> Outcome:
+    started = time.monotonic()
+    try:
+        if any(target.exists() and target.samefile(file.path) for file in artifact.inputs):
+            raise UsageError(f"{target} is the input itself", remedy="Name another file with -o.")
+        made = make(artifact, dwarf=dwarf, threads=threads)
+        if not made.gsym:
+            return empty(artifact, warnings=made.warnings)
+        _write_whole(target, made.gsym)
+    except SymupError as error:
+        return about(
+            artifact,
+            failed(artifact.path, error.message, remedy=error.remedy, code=error.exit_code),
+        )
+    except Exception as error:  # noqa: BLE001  # one file must not take the others with it
+        return about(artifact, stumbled(artifact.path, error))
+    return Outcome(
+        path=artifact.path,
+        decision=Decision.CONVERTED,
+        reason=f"written to {target}",
+        identity=artifact.identity,
+        quality=made.figures.quality,
+        figures=made.figures,
+        input_size_bytes=artifact.main.size_bytes,
+        gsym_size_bytes=len(made.gsym),
+        seconds=time.monotonic() - started,
+        warnings=made.warnings,
+    )
+
+
+def _write_whole(target: Path, data: bytes) -> None:
+    """Writes a file that nobody sees half of: under another name first, then renamed."""
+    temporary = target.with_name(f".{target.name[:100]}.{os.getpid()}-{threading.get_ident()}")
+    try:
+        try:
+            temporary.write_bytes(data)
+            temporary.replace(target)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise UsageError(f"can't write {target}: {error.strerror or error}") from error

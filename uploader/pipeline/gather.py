@@ -1,0 +1,181 @@
+"""discover and identify: from paths to artifacts, each with every file that speaks for it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from uploader.binary.elf import ET_CORE, ET_REL, ElfFile
+from uploader.binary.identity import Identified, code_digest, identify
+from uploader.discover.walk import Found, walk
+from uploader.errors import ExitCode, InputError, NotElf
+from uploader.model import Decision, Identity, Outcome, SymbolId
+from uploader.pipeline.artifact import Artifact
+from uploader.pipeline.outcomes import failed, skipped
+from uploader.progress import Progress
+
+_READ_SIZE_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gathered:
+    """What the paths hold: artifacts in the order they were found, and the files that already have their outcome."""
+
+    artifacts: tuple[Artifact, ...]
+    outcomes: tuple[Outcome, ...]
+
+
+def gather(
+    paths: Sequence[str | Path],
+    *,
+    progress: Progress,
+    include: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+    dwarf: bool = True,
+) -> Gathered:
+    """Walks ``paths``, identifies what it finds and puts files of one id together.
+
+    Files of one id are one artifact where their code is the same: a stripped binary and its debug file, say. The richest is read,
+    the others are skipped with a reason that names it. An id with two different contents is a failure of all its files.
+    A file's trouble is its outcome; this raises `UsageError` only, for paths and patterns that can't be.
+    """
+    outcomes: list[Outcome] = []
+    by_id: dict[SymbolId, list[Identified]] = {}
+    progress.stage("identify")
+    for item in walk(paths, include=include, exclude=exclude):
+        if not isinstance(item, Found):
+            outcome = _trouble(str(item.path), item.reason, failed=item.failed)
+            outcomes.append(outcome)
+            progress.finished(outcome)
+            continue
+        met = _identified(str(item.path))
+        progress.advance("identify")
+        if isinstance(met, Outcome):
+            outcomes.append(met)
+            progress.finished(met)
+        else:
+            by_id.setdefault(met.identity.primary, []).append(met)
+    artifacts = []
+    for files in by_id.values():
+        artifact, settled = _together(files, dwarf=dwarf)
+        for outcome in settled:
+            outcomes.append(outcome)
+            progress.finished(outcome)
+        if artifact is not None:
+            artifacts.append(artifact)
+    return Gathered(artifacts=tuple(artifacts), outcomes=tuple(outcomes))
+
+
+def _trouble(path: str, reason: str, *, failed: bool) -> Outcome:
+    return Outcome(
+        path=path,
+        decision=Decision.FAILED if failed else Decision.SKIPPED,
+        reason=reason,
+        exit_code=ExitCode.SOME_FAILED if failed else ExitCode.DONE,
+    )
+
+
+def _identified(path: str) -> Identified | Outcome:
+    try:
+        with ElfFile.open(path) as elf:
+            file = identify(elf)
+    except NotElf as error:
+        return Outcome(
+            path=path,
+            decision=Decision.SKIPPED,
+            reason=_without_path(error.message, path),
+        )
+    except InputError as error:
+        return failed(path, _without_path(error.message, path), remedy=error.remedy)
+    if file.kind == ET_CORE:
+        return skipped(file, "a core dump, which has no symbols of its own")
+    if file.kind == ET_REL:
+        return skipped(file, "a relocatable file (.o, .ko): its addresses are not final")
+    return file
+
+
+def _together(files: list[Identified], *, dwarf: bool) -> tuple[Artifact | None, list[Outcome]]:
+    """One artifact from the files of one id, and the outcomes of those that it does not need."""
+    if len(files) == 1:
+        return Artifact(identity=files[0].identity, inputs=(files[0],)), []
+    settled: list[Outcome] = []
+    by_content: dict[str, Identified] = {}
+    for file in files:
+        try:
+            digest = _content_sha256(file.path)
+        except OSError as error:
+            settled.append(failed(file.path, f"can't be read: {error.strerror or error}"))
+            continue
+        first = by_content.setdefault(digest, file)
+        if first is not file:
+            settled.append(skipped(file, f"the same bytes as {first.path}"))
+    distinct = list(by_content.values())
+    if not distinct:
+        return None, settled
+    if _in_conflict(distinct):
+        for file in distinct:
+            others = ", ".join(other.path for other in distinct if other is not file)
+            settled.append(
+                Outcome(
+                    path=file.path,
+                    decision=Decision.FAILED,
+                    reason=f"has the id {file.identity} of {others}, but different code",
+                    identity=file.identity,
+                    input_size_bytes=file.size_bytes,
+                    remedy="Build each with an id of its own (-Wl,--build-id), or leave one out with --exclude.",
+                    exit_code=ExitCode.SOME_FAILED,
+                )
+            )
+        return None, settled
+    ordered = sorted(distinct, key=lambda file: _richness(file, dwarf=dwarf), reverse=True)
+    main = ordered[0]
+    settled.extend(skipped(file, f"has the id of {main.path}, which is richer") for file in ordered[1:])
+    return Artifact(identity=_all_ids(ordered), inputs=tuple(ordered)), settled
+
+
+def _in_conflict(files: Iterable[Identified]) -> bool:
+    """Whether files of one id are different programs: other code sections, or other bytes in them."""
+    shapes = set()
+    digests = set()
+    for file in files:
+        shapes.add(file.code_sections)
+        if file.has_code_bytes:
+            try:
+                with ElfFile.open(file.path) as elf:
+                    digests.add(code_digest(elf))
+            except InputError:
+                digests.add(f"unreadable {file.path}")
+    return len(shapes) > 1 or len(digests) > 1
+
+
+def _richness(file: Identified, *, dwarf: bool) -> tuple[int, int, int, bool]:
+    """Orders files of one id by worth; of equals the first found stays first, as sorting is stable."""
+    sources = [source for source in file.sources if dwarf or not source.startswith("dwarf")]
+    return (
+        file.expected_quality if dwarf else 0,
+        len(sources),
+        file.size_bytes,
+        file.has_code_bytes,
+    )
+
+
+def _all_ids(files: Sequence[Identified]) -> Identity:
+    """The ids of all files, those of a shipped binary among them, so that a look-up by any finds the artifact."""
+    primary = files[0].identity.primary
+    aliases = {alias: None for file in files for alias in file.identity.aliases if alias != primary}
+    return Identity(primary=primary, aliases=tuple(aliases))
+
+
+def _content_sha256(path: str) -> str:
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:
+        while block := file.read(_READ_SIZE_BYTES):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def _without_path(message: str, path: str) -> str:
+    """The message for a report that already tells the path beside it."""
+    return message.removeprefix(path).lstrip(": ") or message

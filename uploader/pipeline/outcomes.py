@@ -1,0 +1,141 @@
+"""From what happened to outcomes, and from the outcomes of a run to its end."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from uploader.binary.identity import Identified
+from uploader.errors import ExitCode, NothingFound, SymupError
+from uploader.model import Decision, Outcome, Quality
+from uploader.pipeline.artifact import Artifact
+from uploader.pipeline.verdict import exit_code
+
+NO_FUNCTIONS = "no function symbols in it"
+NO_FUNCTIONS_REMEDY = "Give the unstripped file, or its debug file beside it."
+
+_HELPFUL = {Decision.STORED, Decision.PRESENT, Decision.CONVERTED, Decision.PLANNED}
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finished:
+    """What a run came to."""
+
+    outcomes: tuple[Outcome, ...]
+    """By path. After an interruption, of the files that had one by then."""
+    exit_code: ExitCode
+    extracted: int = 0
+    """Artifacts whose sources were decoded."""
+    unreached: int = 0
+    """Artifacts that an interruption left without an outcome."""
+    error: SymupError | None = None
+    """What concerns the run as a whole: nothing found, no login, no network, an interruption."""
+
+
+def failed(
+    path: str,
+    reason: str,
+    *,
+    remedy: str | None = None,
+    code: ExitCode = ExitCode.SOME_FAILED,
+) -> Outcome:
+    """The outcome of a file that should have worked and did not."""
+    return Outcome(
+        path=path,
+        decision=Decision.FAILED,
+        reason=reason,
+        remedy=remedy,
+        exit_code=code,
+    )
+
+
+def skipped(file: Identified, reason: str, *, remedy: str | None = None) -> Outcome:
+    """The outcome of a file that is left alone for a reason that is no failure."""
+    return Outcome(
+        path=file.path,
+        decision=Decision.SKIPPED,
+        reason=reason,
+        identity=file.identity,
+        input_size_bytes=file.size_bytes,
+        remedy=remedy,
+    )
+
+
+def gated(outcome: Outcome, require: Quality | None) -> Outcome:
+    """The outcome as the gate ``--require`` sees it: too poor a quality is told, and has exit code 7."""
+    if require is None or outcome.quality is None or outcome.quality >= require or outcome.exit_code:
+        return outcome
+    return replace(
+        outcome,
+        reason=f"{outcome.reason}; quality {outcome.quality.label} is below the {require.label} required",
+        remedy=outcome.remedy or "Build with debug information: -g, or -g1 for lines only.",
+        exit_code=ExitCode.QUALITY,
+    )
+
+
+def empty(artifact: Artifact, *, warnings: tuple[str, ...] = ()) -> Outcome:
+    """The outcome of a file that holds nothing to look up."""
+    return about(
+        artifact,
+        Outcome(
+            path=artifact.path,
+            decision=Decision.SKIPPED,
+            reason=NO_FUNCTIONS,
+            quality=Quality.NONE,
+            warnings=warnings,
+            remedy=NO_FUNCTIONS_REMEDY,
+        ),
+    )
+
+
+def about(artifact: Artifact, outcome: Outcome) -> Outcome:
+    return replace(outcome, identity=artifact.identity, input_size_bytes=artifact.main.size_bytes)
+
+
+def stumbled(path: str, error: Exception) -> Outcome:
+    """The outcome of a file on which symup itself failed: told, so that the others go on."""
+    _log.debug("unexpected error in %s", path, exc_info=error)
+    if isinstance(error, MemoryError):
+        return failed(
+            path,
+            "not enough memory for this file",
+            remedy="Give it more memory, or fewer --jobs.",
+        )
+    if isinstance(error, OSError):
+        return failed(path, f"can't be read: {error.strerror or error}")
+    return failed(
+        path,
+        f"symup stumbled over it: {type(error).__name__}: {error}",
+        remedy="This is a bug in symup: please report it, with what SYMUP_DEBUG=1 shows.",
+    )
+
+
+def conclude(
+    outcomes: Iterable[Outcome],
+    *,
+    error: SymupError | None,
+    extracted: int,
+    unreached: int,
+    allow_empty: bool,
+    paths: Sequence[str | Path],
+) -> Finished:
+    """Sorts the outcomes and finds the exit code; a run that no file came out of with symbols is `NothingFound`."""
+    ordered = tuple(sorted(outcomes, key=lambda outcome: outcome.path))
+    if error is None and not allow_empty and not any(o.decision in _HELPFUL or o.exit_code for o in ordered):
+        shown = ", ".join(str(path) for path in paths[:3]) + (", …" if len(paths) > 3 else "")
+        error = NothingFound(
+            f"nothing with symbols found in {shown}",
+            remedy="Check the paths and patterns; --allow-empty makes this no failure.",
+        )
+    code = exit_code(ordered, *([error.exit_code] if error else []))
+    return Finished(
+        outcomes=ordered,
+        exit_code=code,
+        extracted=extracted,
+        unreached=unreached,
+        error=error,
+    )

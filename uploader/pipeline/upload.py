@@ -1,0 +1,323 @@
+"""The whole street: what paths hold, brought to a destination."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from uploader import __version__
+from uploader.errors import Interrupted, NetworkGaveOut, NotAllowed, SymupError
+from uploader.model import Decision, Figures, Outcome, Quality
+from uploader.pipeline.gather import Artifact, gather
+from uploader.pipeline.make import make
+from uploader.pipeline.outcomes import (
+    Finished,
+    about,
+    conclude,
+    empty,
+    failed,
+    gated,
+    stumbled,
+)
+from uploader.progress import Progress
+from uploader.transfer.chunks import ChunkedFile, compress
+from uploader.transfer.protocol import (
+    MAX_CHUNK_SIZE_BYTES,
+    Answer,
+    Destination,
+    Holding,
+    Manifest,
+    Question,
+)
+from uploader.transfer.send import Sent, send
+
+FILES_IN_SENDING = 4
+"""Symbol files that may be under way at once beside those being extracted: they and ``jobs`` bound the memory."""
+
+CHUNKS_IN_SENDING = 8
+"""Chunks, of all files together, that may be under way at once."""
+
+_REVISION_VARIABLES = ("GITHUB_SHA", "CI_COMMIT_SHA")
+
+
+def upload(
+    paths: Sequence[str | Path],
+    destination: Destination,
+    *,
+    progress: Progress,
+    jobs: int,
+    include: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+    dwarf: bool = True,
+    force: bool = False,
+    dry_run: bool = False,
+    require: Quality | None = None,
+    allow_empty: bool = False,
+    environ: Mapping[str, str] | None = None,
+) -> Finished:
+    """Finds, converts and sends what ``destination`` lacks or holds in a poorer quality; everything else is left alone.
+
+    Up to ``jobs`` files are extracted at once, and sending one runs beside extracting the next. One file's trouble is its
+    outcome; where the login or the network is what fails, the files not yet sent fail with that reason, untried. A quality below
+    ``require`` is told in the outcome, and what there is is sent all the same. Raises `UsageError`. An interruption
+    (`KeyboardInterrupt`) is answered with what was reached, while workers may still be at it: the caller ends the process.
+    """
+    run = _Upload(
+        destination=destination,
+        progress=progress,
+        jobs=jobs,
+        dwarf=dwarf,
+        force=force,
+        require=require,
+        source_revision=source_revision(os.environ if environ is None else environ),
+        extracting=threading.Semaphore(jobs),
+    )
+    gathered = gather(paths, progress=progress, include=include, exclude=exclude, dwarf=dwarf)
+    run.unreached = len(gathered.artifacts)
+    run.outcomes.extend(gathered.outcomes)
+    try:
+        wanted = run.ask(gathered.artifacts)
+        if dry_run:
+            for artifact, answer in wanted:
+                run.finish(_planned(artifact, answer))
+        elif wanted:
+            run.carry_all([artifact for artifact, _ in wanted])
+    except KeyboardInterrupt:
+        run.stopped.set()
+        run.error = Interrupted(f"interrupted: {run.unreached} of {len(gathered.artifacts)} files were not finished")
+    return conclude(
+        run.outcomes,
+        error=run.error,
+        extracted=run.extracted,
+        unreached=run.unreached,
+        allow_empty=allow_empty,
+        paths=paths,
+    )
+
+
+def source_revision(environ: Mapping[str, str]) -> str:
+    """The commit that this CI job builds, where the environment tells it."""
+    return next((environ[name] for name in _REVISION_VARIABLES if environ.get(name)), "")
+
+
+@dataclass(slots=True, kw_only=True)
+class _Upload:
+    """What the workers of one run share."""
+
+    destination: Destination
+    progress: Progress
+    jobs: int
+    dwarf: bool
+    force: bool
+    require: Quality | None
+    source_revision: str
+    extracting: threading.Semaphore
+    outcomes: list[Outcome] = field(default_factory=list)
+    unreached: int = 0
+    extracted: int = 0
+    max_chunk_size_bytes: int = MAX_CHUNK_SIZE_BYTES
+    threads: int = 1
+    stopped: threading.Event = field(default_factory=threading.Event)
+    error: SymupError | None = None
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def finish(self, outcome: Outcome) -> None:
+        """Takes an outcome in, as the quality gate sees it."""
+        outcome = gated(outcome, self.require)
+        self.outcomes.append(outcome)
+        self.unreached -= 1
+        self.progress.finished(outcome)
+
+    def ask(self, artifacts: Sequence[Artifact]) -> list[tuple[Artifact, Answer]]:
+        """Puts one question for all; settles what is there already, and gives back what is wanted."""
+        promising = []
+        for artifact in artifacts:
+            if artifact.expected_quality is Quality.NONE:
+                self.finish(empty(artifact))
+            else:
+                promising.append(artifact)
+        if not promising:
+            return []
+        self.progress.stage("ask", len(promising))
+        questions = [
+            Question(
+                identity=artifact.identity,
+                quality=artifact.expected_quality,
+                force=self.force,
+            )
+            for artifact in promising
+        ]
+        try:
+            self.max_chunk_size_bytes = self.destination.capabilities().max_chunk_size_bytes
+            answers = self.destination.negotiate(questions)
+        except SymupError as error:
+            self.error = error
+            for artifact in promising:
+                self.finish(_unsent(artifact, error))
+            return []
+        wanted = []
+        for artifact, answer in zip(promising, answers, strict=True):
+            if answer.holding is Holding.PRESENT:
+                self.finish(_present(artifact, answer))
+            else:
+                wanted.append((artifact, answer))
+        return wanted
+
+    def carry_all(self, artifacts: Sequence[Artifact]) -> None:
+        """Extracts and sends, several at once. Each worker takes a file all the way, so that there are never more than workers."""
+        self.threads = self.jobs if len(artifacts) == 1 else 1
+        self.progress.stage("extract", len(artifacts))
+        self.progress.stage("send")
+        chunks = ThreadPoolExecutor(CHUNKS_IN_SENDING, thread_name_prefix="symup-chunk")
+        files = ThreadPoolExecutor(self.jobs + FILES_IN_SENDING, thread_name_prefix="symup-file")
+        try:
+            for future in as_completed([files.submit(self.carry, artifact, chunks) for artifact in artifacts]):
+                self.finish(future.result())
+        except BaseException:
+            self.stopped.set()
+            files.shutdown(wait=False, cancel_futures=True)
+            chunks.shutdown(wait=False, cancel_futures=True)
+            raise
+        files.shutdown()
+        chunks.shutdown()
+
+    def carry(self, artifact: Artifact, chunks: Executor) -> Outcome:
+        """Takes one file from its bytes to the store; gives its outcome, whatever happens."""
+        started = time.monotonic()
+        try:
+            with self.extracting:
+                if self.stopped.is_set():
+                    return _unsent(
+                        artifact,
+                        self.error or Interrupted("interrupted before this file"),
+                    )
+                made = self.converted(artifact)
+            if isinstance(made, Outcome):
+                return made
+            sent = send(
+                self.destination,
+                made.file,
+                self.manifest(artifact, made),
+                executor=chunks,
+                force=self.force,
+                on_sent=lambda size_bytes: self.progress.advance("send", size_bytes),
+            )
+            return _sent(artifact, made, sent, seconds=time.monotonic() - started)
+        except (NotAllowed, NetworkGaveOut) as error:
+            with self.lock:
+                if self.error is None:
+                    self.error = error
+            self.stopped.set()
+            return _unsent(artifact, error)
+        except SymupError as error:
+            return about(
+                artifact,
+                failed(
+                    artifact.path,
+                    error.message,
+                    remedy=error.remedy,
+                    code=error.exit_code,
+                ),
+            )
+        except Exception as error:  # noqa: BLE001  # one file must not take the others with it
+            return about(artifact, stumbled(artifact.path, error))
+
+    def converted(self, artifact: Artifact) -> _Converted | Outcome:
+        """Extracts and compresses; the GSYM file itself is let go before it is sent."""
+        made = make(artifact, dwarf=self.dwarf, threads=self.threads)
+        with self.lock:
+            self.extracted += 1
+        self.progress.advance("extract")
+        if not made.gsym:
+            return empty(artifact, warnings=made.warnings)
+        return _Converted(
+            file=compress(made.gsym, max_chunk_size_bytes=self.max_chunk_size_bytes),
+            figures=made.figures,
+            warnings=made.warnings,
+        )
+
+    def manifest(self, artifact: Artifact, made: _Converted) -> Manifest:
+        """What the store will say of the artifact."""
+        return Manifest(
+            identity=artifact.identity,
+            chunks=tuple(chunk.sha256 for chunk in made.file.chunks),
+            chunk_sizes_bytes=tuple(len(chunk.data) for chunk in made.file.chunks),
+            compressed_size_bytes=made.file.compressed_size_bytes,
+            content_size_bytes=made.file.content_size_bytes,
+            content_sha256=made.file.content_sha256,
+            quality=made.figures.quality,
+            figures=made.figures,
+            sources=tuple(source for source, count in made.figures.by_source.items() if count),
+            file_name=os.path.basename(artifact.path),
+            tool=f"symup {__version__}",
+            source_revision=self.source_revision,
+            created_at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Converted:
+    file: ChunkedFile
+    figures: Figures
+    warnings: tuple[str, ...]
+
+
+def _unsent(artifact: Artifact, error: SymupError) -> Outcome:
+    return about(
+        artifact,
+        failed(
+            artifact.path,
+            f"not sent: {error.message}",
+            remedy=error.remedy,
+            code=error.exit_code,
+        ),
+    )
+
+
+def _present(artifact: Artifact, answer: Answer) -> Outcome:
+    return about(
+        artifact,
+        Outcome(
+            path=artifact.path,
+            decision=Decision.PRESENT,
+            reason=answer.reason,
+            quality=answer.stored_quality,
+        ),
+    )
+
+
+def _planned(artifact: Artifact, answer: Answer) -> Outcome:
+    return about(
+        artifact,
+        Outcome(
+            path=artifact.path,
+            decision=Decision.PLANNED,
+            reason=f"would be sent: {answer.reason}",
+            quality=artifact.expected_quality,
+        ),
+    )
+
+
+def _sent(artifact: Artifact, made: _Converted, sent: Sent, *, seconds: float) -> Outcome:
+    return Outcome(
+        path=artifact.path,
+        decision=Decision.STORED if sent.committed.stored else Decision.PRESENT,
+        reason=sent.committed.reason,
+        identity=artifact.identity,
+        quality=made.figures.quality,
+        figures=made.figures,
+        input_size_bytes=artifact.main.size_bytes,
+        gsym_size_bytes=made.file.content_size_bytes,
+        compressed_size_bytes=made.file.compressed_size_bytes,
+        sent_size_bytes=sent.sent_size_bytes,
+        chunks_total=sent.chunks_total,
+        chunks_sent=sent.chunks_sent,
+        seconds=seconds,
+        warnings=made.warnings,
+    )
