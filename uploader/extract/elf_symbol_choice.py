@@ -1,0 +1,212 @@
+"""Sorts symbols by address and makes one function of all that share one. Part of the core: compiled or not, the same results."""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import cython
+
+from uploader.extract.elf_symbol_gather import trimmed
+
+if TYPE_CHECKING:
+    from uploader.extract.elf_symbol_gather import Candidates
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """One function for each start address, ascending, as columns of equal length.
+
+    ``chosen`` indexes the candidates. ``first`` and ``last`` delimit, in ``order``, all the candidates of that address.
+    """
+
+    start: array[int]
+    end: array[int]
+    extended: array[int]
+    chosen: array[int]
+    first: array[int]
+    last: array[int]
+    order: array[int]
+
+
+@cython.final
+@cython.cclass
+class SymbolChooser:
+    """Chooses among candidates; to be used once."""
+
+    text: cython.const[cython.uchar][::1]
+    count: cython.Py_ssize_t
+    start: cython.ulonglong[::1]
+    size: cython.ulonglong[::1]
+    limit: cython.ulonglong[::1]
+    offset: cython.ulonglong[::1]
+    length: cython.uint[::1]
+    rank: cython.uchar[::1]
+    order: cython.uint[::1]
+    spare: cython.uint[::1]
+    bucket: cython.uint[::1]
+    out_count: cython.Py_ssize_t
+    out_start: cython.ulonglong[::1]
+    out_end: cython.ulonglong[::1]
+    out_extended: cython.uchar[::1]
+    out_chosen: cython.uint[::1]
+    out_first: cython.uint[::1]
+    out_last: cython.uint[::1]
+
+    def __init__(self, candidates: Candidates, text: bytes) -> None:
+        room = max(len(candidates.start), 1)
+        self.text = text
+        self.count = len(candidates.start)
+        self.start = candidates.start
+        self.size = candidates.size
+        self.limit = candidates.limit
+        self.offset = candidates.name_offset
+        self.length = candidates.name_length
+        self.rank = candidates.rank
+        self.order = array("I", bytes(4 * room))
+        self.spare = array("I", bytes(4 * room))
+        self.bucket = array("I", bytes(4 * 256))
+        self.out_count = 0
+        self.out_start = array("Q", bytes(8 * room))
+        self.out_end = array("Q", bytes(8 * room))
+        self.out_extended = array("B", bytes(room))
+        self.out_chosen = array("I", bytes(4 * room))
+        self.out_first = array("I", bytes(4 * room))
+        self.out_last = array("I", bytes(4 * room))
+
+    def run(self) -> Choice:
+        """Sorts and chooses."""
+        with cython.nogil:
+            self.sort()
+            self.choose()
+        return Choice(
+            start=trimmed("Q", self.out_start, self.out_count),
+            end=trimmed("Q", self.out_end, self.out_count),
+            extended=trimmed("B", self.out_extended, self.out_count),
+            chosen=trimmed("I", self.out_chosen, self.out_count),
+            first=trimmed("I", self.out_first, self.out_count),
+            last=trimmed("I", self.out_last, self.out_count),
+            order=trimmed("I", self.order, self.count),
+        )
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def sort(self) -> cython.int:
+        """Fills ``order`` by start address, stable: by the bytes of the address, the lowest first, skipping equal ones."""
+        index: cython.Py_ssize_t = 0
+        varying: cython.ulonglong = 0
+        for index in range(self.count):
+            self.order[index] = index
+            varying |= self.start[index] ^ self.start[0]
+        shift: cython.int = 0
+        while shift < 64:
+            if (varying >> shift) & 0xFF:
+                digit: cython.Py_ssize_t = 0
+                for digit in range(256):
+                    self.bucket[digit] = 0
+                for index in range(self.count):
+                    self.bucket[(self.start[index] >> shift) & 0xFF] += 1
+                place: cython.uint = 0
+                for digit in range(256):
+                    amount: cython.uint = self.bucket[digit]
+                    self.bucket[digit] = place
+                    place += amount
+                for index in range(self.count):
+                    at: cython.uint = self.order[index]
+                    digit = (self.start[at] >> shift) & 0xFF
+                    self.spare[self.bucket[digit]] = at
+                    self.bucket[digit] += 1
+                for index in range(self.count):
+                    self.order[index] = self.spare[index]
+            shift += 8
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def choose(self) -> cython.int:
+        """Makes one symbol of each group that shares a start address, then gives ends to those without a size."""
+        first: cython.Py_ssize_t = 0
+        out: cython.Py_ssize_t = 0
+        covered: cython.ulonglong = 0
+        while first < self.count:
+            best: cython.uint = self.order[first]
+            start: cython.ulonglong = self.start[best]
+            limit: cython.ulonglong = self.limit[best]
+            function_size: cython.ulonglong = 0
+            label_size: cython.ulonglong = 0
+            is_function: cython.bint = False
+            last: cython.Py_ssize_t = first
+            while last < self.count and self.start[self.order[last]] == start:
+                at: cython.uint = self.order[last]
+                size: cython.ulonglong = self.size[at]
+                if self.rank[at] < 4:
+                    is_function = True
+                if size <= self.limit[at] - start:
+                    if self.rank[at] < 4:
+                        function_size = max(function_size, size)
+                    else:
+                        label_size = max(label_size, size)
+                limit = max(limit, self.limit[at])
+                if last > first and self.better(at, best):
+                    best = at
+                last += 1
+            size = function_size if function_size != 0 else label_size
+            if size != 0 or is_function or start >= covered:
+                self.out_start[out] = start
+                self.out_chosen[out] = best
+                self.out_first[out] = first
+                self.out_last[out] = last
+                if size != 0:
+                    self.out_end[out] = start + size
+                    self.out_extended[out] = 0
+                else:
+                    self.out_end[out] = covered if start < covered < limit else limit
+                    self.out_extended[out] = 1
+                if size != 0 and start + size > covered:
+                    covered = start + size
+                out += 1
+            first = last
+        self.out_count = out
+        index: cython.Py_ssize_t = 0
+        for index in range(out - 1):
+            if (
+                self.out_extended[index]
+                and self.out_start[index + 1] < self.out_end[index]
+            ):
+                self.out_end[index] = self.out_start[index + 1]
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def better(self, one: cython.uint, other: cython.uint) -> cython.bint:
+        """Whether name ``one`` is to be shown rather than ``other``."""
+        if self.rank[one] != self.rank[other]:
+            return self.rank[one] < self.rank[other]
+        one_underscores: cython.Py_ssize_t = self.underscores(one)
+        other_underscores: cython.Py_ssize_t = self.underscores(other)
+        if one_underscores != other_underscores:
+            return one_underscores < other_underscores
+        if self.length[one] != self.length[other]:
+            return self.length[one] < self.length[other]
+        index: cython.uint = 0
+        for index in range(self.length[one]):
+            one_letter: cython.uchar = self.text[self.offset[one] + index]
+            other_letter: cython.uchar = self.text[self.offset[other] + index]
+            if one_letter != other_letter:
+                return one_letter < other_letter
+        return False
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def underscores(self, symbol: cython.uint) -> cython.Py_ssize_t:
+        count: cython.Py_ssize_t = 0
+        while (
+            count < self.length[symbol] and self.text[self.offset[symbol] + count] == 95
+        ):
+            count += 1
+        return count
