@@ -75,9 +75,7 @@ class Note(NamedTuple):
     desc: bytes
 
 
-def note_bytes(
-    notes: Iterable[Note], *, little_endian: bool = True, alignment: int = 4
-) -> bytes:
+def note_bytes(notes: Iterable[Note], *, little_endian: bool = True, alignment: int = 4) -> bytes:
     """The body of a note section, each part padded to ``alignment``."""
     order = "<" if little_endian else ">"
     body = bytearray()
@@ -114,17 +112,13 @@ def elf(
         (".dynsym", ".dynstr", DYNSYM, dynamic_symbols),
     ):
         if table is not None:
-            everything += _symbol_sections(
-                name, strings, kind_of_table, table, everything, bits, order
-            )
+            everything += _symbol_sections(name, strings, kind_of_table, table, everything, bits, order)
     everything.append(Section(".shstrtab", type=STRTAB))
     names, name_offsets = _strings(section.name.encode() for section in everything)
     everything[-1] = everything[-1]._replace(data=names)
 
     segments = list(segments)
-    header_size, program_size, section_size = (
-        (64, 56, 64) if bits == 64 else (52, 32, 40)
-    )
+    header_size, program_size, section_size = (64, 56, 64) if bits == 64 else (52, 32, 40)
     body = bytearray(header_size + program_size * len(segments))
     places: dict[str, tuple[int, Section, int]] = {}
     headers = bytearray()
@@ -137,11 +131,7 @@ def elf(
             body += data
         size = len(data) if section.size_bytes is None else section.size_bytes
         places.setdefault(section.name, (offset, section, size))
-        link = (
-            section.link
-            if isinstance(section.link, int)
-            else _index(everything, section.link)
-        )
+        link = section.link if isinstance(section.link, int) else _index(everything, section.link)
         word = "Q" if bits == 64 else "I"
         headers += struct.pack(
             f"{order}II4{word}II2{word}",
@@ -160,12 +150,8 @@ def elf(
     section_offset = len(body) if section_headers else 0
     many = len(everything) >= 0xFF00
     if many:
-        headers = bytearray(
-            _numbered_header(bytes(headers), len(everything), bits, order)
-        )
-    identification = (
-        b"\x7fELF" + bytes([bits // 32, 1 if little_endian else 2, 1]) + bytes(9)
-    )
+        headers = bytearray(_numbered_header(bytes(headers), len(everything), bits, order))
+    identification = b"\x7fELF" + bytes([bits // 32, 1 if little_endian else 2, 1]) + bytes(9)
     body[:header_size] = identification + struct.pack(
         order + ("HHIQQQIHHHHHH" if bits == 64 else "HHIIIIIHHHHHH"),
         kind,
@@ -182,9 +168,7 @@ def elf(
         (0 if many else len(everything)) if section_headers else 0,
         (XINDEX if many else len(everything) - 1) if section_headers else 0,
     )
-    program_headers = b"".join(
-        _program_header(segment, places, bits, order) for segment in segments
-    )
+    program_headers = b"".join(_program_header(segment, places, bits, order) for segment in segments)
     body[header_size : header_size + len(program_headers)] = program_headers
     return bytes(body) + (bytes(headers) if section_headers else b"")
 
@@ -214,30 +198,19 @@ def _symbol_sections(
     bits: int,
     order: str,
 ) -> list[Section]:
-    text, offsets = _strings(
-        symbol.name.encode() if isinstance(symbol.name, str) else symbol.name
-        for symbol in table
-    )
+    text, offsets = _strings(symbol.name.encode() if isinstance(symbol.name, str) else symbol.name for symbol in table)
     layout = struct.Struct(order + ("IBBHQQ" if bits == 64 else "IIIBBH"))
     body = bytearray(layout.size)
     indexes = [0]
     for symbol, offset in zip(table, offsets, strict=True):
-        index = (
-            symbol.section
-            if isinstance(symbol.section, int)
-            else _index(before, symbol.section)
-        )
+        index = symbol.section if isinstance(symbol.section, int) else _index(before, symbol.section)
         wide = isinstance(symbol.section, str) and index >= 0xFF00
         indexes.append(index if wide else 0)
         info, short = symbol.binding << 4 | symbol.type, XINDEX if wide else index
         body += (
-            layout.pack(
-                offset, info, symbol.other, short, symbol.value, symbol.size_bytes
-            )
+            layout.pack(offset, info, symbol.other, short, symbol.value, symbol.size_bytes)
             if bits == 64
-            else layout.pack(
-                offset, symbol.value, symbol.size_bytes, info, symbol.other, short
-            )
+            else layout.pack(offset, symbol.value, symbol.size_bytes, info, symbol.other, short)
         )
     made = [
         Section(
@@ -269,11 +242,7 @@ def _symbol_sections(
 def _stored(section: Section, bits: int, order: str) -> tuple[bytes, int]:
     if not section.compress:
         return section.data, 0
-    size = (
-        len(section.data)
-        if section.declared_size_bytes is None
-        else section.declared_size_bytes
-    )
+    size = len(section.data) if section.declared_size_bytes is None else section.declared_size_bytes
     if section.compress == "zlib-gnu":
         return b"ZLIB" + struct.pack(">Q", size) + zlib.compress(section.data), 0
     if section.compress == "zstd":
@@ -283,9 +252,7 @@ def _stored(section: Section, bits: int, order: str) -> tuple[bytes, int]:
     else:
         method, packed = 1, zlib.compress(section.data)
     header = (
-        struct.pack(order + "IIQQ", method, 0, size, 1)
-        if bits == 64
-        else struct.pack(order + "III", method, size, 1)
+        struct.pack(order + "IIQQ", method, 0, size, 1) if bits == 64 else struct.pack(order + "III", method, size, 1)
     )
     return header + packed, COMPRESSED
 
@@ -297,9 +264,7 @@ def _numbered_header(headers: bytes, count: int, bits: int, order: str) -> bytes
     return layout.pack(*fields) + headers[layout.size :]
 
 
-def _program_header(
-    segment: Segment, places: dict[str, tuple[int, Section, int]], bits: int, order: str
-) -> bytes:
+def _program_header(segment: Segment, places: dict[str, tuple[int, Section, int]], bits: int, order: str) -> bytes:
     offset, section, size = places.get(segment.section, (0, Section(""), 0))
     address = section.address if segment.address is None else segment.address
     offset = offset if segment.offset is None else segment.offset

@@ -52,9 +52,7 @@ class CompressionHeader:
     payload_offset: int
 
 
-def read_header(
-    data: memoryview, *, bits: int, little_endian: bool
-) -> CompressionHeader:
+def read_header(data: memoryview, *, bits: int, little_endian: bool) -> CompressionHeader:
     """Reads the ``Elf32_Chdr`` or ``Elf64_Chdr`` (gABI, "Section Compression") at the head of a section.
 
     Raises `MalformedElf` where it is cut short or names an unknown method.
@@ -62,9 +60,7 @@ def read_header(
     order = "<" if little_endian else ">"
     layout = struct.Struct(order + ("IIQQ" if bits == 64 else "III"))
     if len(data) < layout.size:
-        raise MalformedElf(
-            "a compressed section is too short for its compression header"
-        )
+        raise MalformedElf("a compressed section is too short for its compression header")
     fields = layout.unpack_from(data)
     kind, size_bytes = fields[0], fields[2] if bits == 64 else fields[1]
     if kind == ELFCOMPRESS_ZLIB:
@@ -91,26 +87,20 @@ def read_gnu_header(data: memoryview) -> CompressionHeader | None:
     )
 
 
-def inflate(
-    compression: Compression, data: memoryview | bytes, declared_size_bytes: int
-) -> memoryview:
+def inflate(compression: Compression, data: memoryview | bytes, declared_size_bytes: int) -> memoryview:
     """The inflated bytes, exactly ``declared_size_bytes`` of them; ``data`` is what follows the compression header.
 
     Raises `MalformedElf` where the declared size is beyond what ``data`` could hold, where the stream is damaged or cut, and
     where it inflates to more or less than declared; at no time does it hold more than the declared size and one byte.
     """
     if declared_size_bytes > len(data) * MAX_RATIO + SLACK_BYTES:
-        raise MalformedElf(
-            f"a section of {len(data)} compressed bytes claims to inflate to {declared_size_bytes}"
-        )
+        raise MalformedElf(f"a section of {len(data)} compressed bytes claims to inflate to {declared_size_bytes}")
     try:
         if compression is Compression.ZSTD:
             return _inflate_zstd(data, declared_size_bytes)
         return _inflate_zlib(data, declared_size_bytes)
     except MemoryError as error:
-        raise MalformedElf(
-            f"no memory to inflate a section to {declared_size_bytes} bytes"
-        ) from error
+        raise MalformedElf(f"no memory to inflate a section to {declared_size_bytes} bytes") from error
 
 
 def _inflate_zlib(data: memoryview | bytes, declared_size_bytes: int) -> memoryview:
@@ -121,9 +111,7 @@ def _inflate_zlib(data: memoryview | bytes, declared_size_bytes: int) -> memoryv
     try:
         # Slice by slice: the library's own growing of one large result costs as much as the inflating.
         for start in range(0, len(data), SLICE_BYTES):
-            piece = stream.decompress(
-                data[start : start + SLICE_BYTES], declared_size_bytes - filled + 1
-            )
+            piece = stream.decompress(data[start : start + SLICE_BYTES], declared_size_bytes - filled + 1)
             if filled + len(piece) > declared_size_bytes:
                 _check_size(filled + len(piece), declared_size_bytes)
             inflated[filled : filled + len(piece)] = piece
@@ -144,9 +132,7 @@ def _inflate_zstd(data: memoryview | bytes, declared_size_bytes: int) -> memoryv
     inflated = bytearray(declared_size_bytes)
     try:
         # mold writes one frame a shard, so a section may hold several.
-        with zstandard.ZstdDecompressor().stream_reader(
-            data, read_across_frames=True
-        ) as reader:
+        with zstandard.ZstdDecompressor().stream_reader(data, read_across_frames=True) as reader:
             filled = 0
             view = memoryview(inflated)
             while filled < declared_size_bytes:
@@ -163,13 +149,9 @@ def _inflate_zstd(data: memoryview | bytes, declared_size_bytes: int) -> memoryv
 
 def _check_size(inflated_size_bytes: int, declared_size_bytes: int) -> None:
     if inflated_size_bytes > declared_size_bytes:
-        raise MalformedElf(
-            f"a section inflates to more than the {declared_size_bytes} bytes that it declares"
-        )
+        raise MalformedElf(f"a section inflates to more than the {declared_size_bytes} bytes that it declares")
     if inflated_size_bytes < declared_size_bytes:
-        raise MalformedElf(
-            f"a section inflates to {inflated_size_bytes} bytes and declares {declared_size_bytes}"
-        )
+        raise MalformedElf(f"a section inflates to {inflated_size_bytes} bytes and declares {declared_size_bytes}")
 
 
 def _zlib_implementation() -> Any:

@@ -113,9 +113,7 @@ class Section:
     @property
     def compressed(self) -> bool:
         """Its bytes are compressed, in the standard or the legacy way."""
-        return self.has_bytes and (
-            bool(self.flags & SHF_COMPRESSED) or self.name.startswith(".zdebug_")
-        )
+        return self.has_bytes and (bool(self.flags & SHF_COMPRESSED) or self.name.startswith(".zdebug_"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,9 +153,7 @@ class ElfFile:
             raise
         # pyelftools lets construct, struct, index, key and unicode errors through besides its own two families.
         except Exception as error:
-            raise MalformedElf(
-                f"{path or 'the input'} has damaged ELF headers: {error}"
-            ) from error
+            raise MalformedElf(f"{path or 'the input'} has damaged ELF headers: {error}") from error
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> ElfFile:
@@ -170,14 +166,10 @@ class ElfFile:
         try:
             descriptor = os.open(
                 name,
-                os.O_RDONLY
-                | getattr(os, "O_NONBLOCK", 0)
-                | getattr(os, "O_CLOEXEC", 0),
+                os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0),
             )
         except (OSError, ValueError) as error:
-            raise InputError(
-                f"{name} can't be opened: {getattr(error, 'strerror', None) or error}"
-            ) from error
+            raise InputError(f"{name} can't be opened: {getattr(error, 'strerror', None) or error}") from error
         try:
             status = os.fstat(descriptor)
             if not stat.S_ISREG(status.st_mode):
@@ -186,9 +178,7 @@ class ElfFile:
                 raise NotElf(f"{name} is empty")
             mapped = mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ)
         except (OSError, ValueError) as error:
-            raise InputError(
-                f"{name} can't be read: {getattr(error, 'strerror', None) or error}"
-            ) from error
+            raise InputError(f"{name} can't be read: {getattr(error, 'strerror', None) or error}") from error
         finally:
             os.close(descriptor)
         view = memoryview(mapped)
@@ -260,9 +250,7 @@ class ElfFile:
     def bytes_at(self, offset: int, size_bytes: int) -> memoryview:
         """Raw bytes of the file. Raises `MalformedElf` where they reach past its end."""
         if offset < 0 or size_bytes < 0 or offset + size_bytes > self.size_bytes:
-            raise MalformedElf(
-                f"{self.path or 'the input'} has no bytes {offset} to {offset + size_bytes}"
-            )
+            raise MalformedElf(f"{self.path or 'the input'} has no bytes {offset} to {offset + size_bytes}")
         return self._data[offset : offset + size_bytes]
 
     def executable_ranges(self) -> list[tuple[int, int]]:
@@ -271,11 +259,7 @@ class ElfFile:
         From the executable sections, also those whose bytes are elsewhere; without any section, from the executable segments.
         """
         if self.sections:
-            ranges = [
-                (section.address, section.size_bytes)
-                for section in self.sections
-                if section.is_code
-            ]
+            ranges = [(section.address, section.size_bytes) for section in self.sections if section.is_code]
         else:
             ranges = [
                 (segment.address, segment.memory_size_bytes)
@@ -296,9 +280,7 @@ class ElfFile:
     @property
     def base_address(self) -> int:
         """The address that the file is linked to be loaded at: that of its first PT_LOAD, 0 without one."""
-        return next(
-            (segment.address for segment in self.segments if segment.type == PT_LOAD), 0
-        )
+        return next((segment.address for segment in self.segments if segment.type == PT_LOAD), 0)
 
     @property
     def machine_name(self) -> str:
@@ -321,33 +303,23 @@ class ElfFile:
         areas: dict[tuple[int, int], int] = {}
         for section in self.sections:
             if section.type == SHT_NOTE:
-                areas.setdefault(
-                    (section.offset, section.size_bytes), section.alignment
-                )
-        if not any(
-            section.is_code and not section.has_bytes for section in self.sections
-        ):
+                areas.setdefault((section.offset, section.size_bytes), section.alignment)
+        if not any(section.is_code and not section.has_bytes for section in self.sections):
             for segment in self.segments:
                 if segment.type == PT_NOTE:
-                    areas.setdefault(
-                        (segment.offset, segment.size_bytes), segment.alignment
-                    )
+                    areas.setdefault((segment.offset, segment.size_bytes), segment.alignment)
         seen: set[tuple[str, int, bytes]] = set()
         budget = MAX_NOTE_BYTES
         for (offset, size_bytes), alignment in areas.items():
             if offset + size_bytes > self.size_bytes or size_bytes > budget:
                 continue
             budget -= size_bytes
-            for note in self._notes_in(
-                self._data[offset : offset + size_bytes], 8 if alignment == 8 else 4
-            ):
+            for note in self._notes_in(self._data[offset : offset + size_bytes], 8 if alignment == 8 else 4):
                 if note not in seen:
                     seen.add(note)
                     yield note
 
-    def _notes_in(
-        self, area: memoryview, alignment: int
-    ) -> Iterator[tuple[str, int, bytes]]:
+    def _notes_in(self, area: memoryview, alignment: int) -> Iterator[tuple[str, int, bytes]]:
         header = struct.Struct("<III" if self.little_endian else ">III")
         position = 0
         while position + header.size <= len(area):
@@ -356,9 +328,7 @@ class ElfFile:
             end = desc + desc_size
             if end > len(area):
                 return
-            name = bytes(
-                area[position + header.size : position + header.size + name_size]
-            )
+            name = bytes(area[position + header.size : position + header.size + name_size])
             yield name.rstrip(b"\0").decode("latin-1"), kind, bytes(area[desc:end])
             position = _align(end, alignment)
 
@@ -372,9 +342,7 @@ class ElfFile:
             )
         return self._data[section.offset : end]
 
-    def _compression(
-        self, section: Section, stored: memoryview
-    ) -> CompressionHeader | None:
+    def _compression(self, section: Section, stored: memoryview) -> CompressionHeader | None:
         if section.flags & SHF_COMPRESSED and section.has_bytes:
             return read_header(stored, bits=self.bits, little_endian=self.little_endian)
         if section.compressed:
@@ -406,28 +374,18 @@ class ElfFile:
             return ()
         entry_size: int = elf["e_shentsize"]
         self._check_table("section", elf["e_shoff"], count, entry_size, layout.sizeof())
-        headers = [
-            struct_parse(layout, stream, elf["e_shoff"] + index * entry_size)
-            for index in range(count)
-        ]
+        headers = [struct_parse(layout, stream, elf["e_shoff"] + index * entry_size) for index in range(count)]
         name_table = b""
         name_index = elf.get_shstrndx()
         if name_index:
             if name_index >= count:
-                raise MalformedElf(
-                    f"{self.path or 'the input'} keeps its section names in a section that isn't there"
-                )
+                raise MalformedElf(f"{self.path or 'the input'} keeps its section names in a section that isn't there")
             start, size_bytes = (
                 headers[name_index]["sh_offset"],
                 headers[name_index]["sh_size"],
             )
-            if (
-                _number(headers[name_index]["sh_type"]) == SHT_NOBITS
-                or start + size_bytes > self.size_bytes
-            ):
-                raise MalformedElf(
-                    f"{self.path or 'the input'} keeps its section names beyond its end"
-                )
+            if _number(headers[name_index]["sh_type"]) == SHT_NOBITS or start + size_bytes > self.size_bytes:
+                raise MalformedElf(f"{self.path or 'the input'} keeps its section names beyond its end")
             name_table = bytes(self._data[start : start + size_bytes])
         # Names may overlap: without a bound, a crafted table makes their sum grow with the square of the file.
         budget = len(name_table) + (64 << 20)
@@ -438,9 +396,7 @@ class ElfFile:
             raw = name_table[start : end if end >= 0 else len(name_table)]
             budget -= len(raw)
             if budget < 0:
-                raise MalformedElf(
-                    f"{self.path or 'the input'} has section names that overlap without end"
-                )
+                raise MalformedElf(f"{self.path or 'the input'} has section names that overlap without end")
             sections.append(
                 Section(
                     name=raw.decode("utf-8", "backslashreplace"),
@@ -485,14 +441,10 @@ class ElfFile:
             )
         return tuple(segments)
 
-    def _check_table(
-        self, what: str, offset: int, count: int, entry_size: int, least_size: int
-    ) -> None:
+    def _check_table(self, what: str, offset: int, count: int, entry_size: int, least_size: int) -> None:
         path = self.path or "the input"
         if entry_size < least_size:
-            raise MalformedElf(
-                f"{path} has {what} headers of {entry_size} bytes, too small"
-            )
+            raise MalformedElf(f"{path} has {what} headers of {entry_size} bytes, too small")
         if count > MAX_HEADERS:
             raise MalformedElf(f"{path} claims {count} {what} headers")
         if offset + count * entry_size > self.size_bytes:
@@ -506,9 +458,7 @@ def _numbers() -> dict[str, int]:
     return {
         name: number
         for table_name, table in vars(enums).items()
-        if table_name.startswith(
-            ("ENUM_E_TYPE", "ENUM_E_MACHINE", "ENUM_SH_TYPE", "ENUM_P_TYPE")
-        )
+        if table_name.startswith(("ENUM_E_TYPE", "ENUM_E_MACHINE", "ENUM_SH_TYPE", "ENUM_P_TYPE"))
         for name, number in table.items()
         if isinstance(number, int)
     }

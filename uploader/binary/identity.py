@@ -84,14 +84,9 @@ def identify(elf: ElfFile) -> Identified:
         machine=elf.machine_name,
         kind=elf.kind,
         sources=sources,
-        expected_quality=max(
-            (_QUALITY_OF_SOURCE[source] for source in sources), default=Quality.NONE
-        ),
+        expected_quality=max((_QUALITY_OF_SOURCE[source] for source in sources), default=Quality.NONE),
         code_sections=code,
-        has_code_bytes=any(
-            section.is_code and section.has_bytes and section.size_bytes
-            for section in elf.sections
-        ),
+        has_code_bytes=any(section.is_code and section.has_bytes and section.size_bytes for section in elf.sections),
         debug_link=_debug_link(elf),
     )
 
@@ -109,16 +104,11 @@ def code_digest(elf: ElfFile) -> str | None:
     )
     if not any(section.has_bytes for section in sections):
         return None
-    if (
-        sum(section.size_bytes for section in sections if section.has_bytes)
-        > elf.size_bytes
-    ):
+    if sum(section.size_bytes for section in sections if section.has_bytes) > elf.size_bytes:
         raise MalformedElf(f"{elf.path or 'the input'} has more code than bytes")
     for section in sections:
         name = section.name.encode("utf-8", "surrogateescape")
-        digest.update(
-            struct.pack(">QQQ", len(name), section.address, section.size_bytes) + name
-        )
+        digest.update(struct.pack(">QQQ", len(name), section.address, section.size_bytes) + name)
         if section.has_bytes:
             digest.update(elf.bytes_at(section.offset, section.size_bytes))
     return digest.hexdigest()
@@ -143,9 +133,7 @@ def _identity(elf: ElfFile) -> Identity:
             # A linker that was told to leave room for an id and never filled it leaves zeros: the id of nothing.
             candidate = _symbol_id(IdScheme.GNU, desc.hex()) if any(desc) else None
         elif name == "Go" and kind == NT_GO_BUILD_ID:
-            candidate = _symbol_id(
-                IdScheme.GO, desc.rstrip(b"\0").decode("latin-1").replace("/", "~")
-            )
+            candidate = _symbol_id(IdScheme.GO, desc.rstrip(b"\0").decode("latin-1").replace("/", "~"))
         else:
             continue
         if candidate is not None:
@@ -170,10 +158,7 @@ def _sources(elf: ElfFile) -> tuple[Source, ...]:
     def symbols(kind: int) -> bool:
         # The first entry of a symbol table is the undefined symbol.
         least = 2 * (24 if elf.bits == 64 else 16)
-        return any(
-            section.type == kind and section.size_bytes >= least
-            for section in elf.sections
-        )
+        return any(section.type == kind and section.size_bytes >= least for section in elf.sections)
 
     sources = []
     if filled(".debug_info"):
@@ -193,24 +178,15 @@ def _sources(elf: ElfFile) -> tuple[Source, ...]:
 
 def _code_sections(elf: ElfFile) -> tuple[CodeSection, ...]:
     return tuple(
-        CodeSection(
-            name=section.name, address=section.address, size_bytes=section.size_bytes
-        )
-        for section in sorted(
-            elf.sections, key=lambda section: (section.address, section.index)
-        )
+        CodeSection(name=section.name, address=section.address, size_bytes=section.size_bytes)
+        for section in sorted(elf.sections, key=lambda section: (section.address, section.index))
         if section.is_code and section.size_bytes
     )
 
 
 def _debug_link(elf: ElfFile) -> DebugLink | None:
     section = elf.section(".gnu_debuglink")
-    if (
-        section is None
-        or not section.has_bytes
-        or section.compressed
-        or section.size_bytes > MAX_DEBUG_LINK_BYTES
-    ):
+    if section is None or not section.has_bytes or section.compressed or section.size_bytes > MAX_DEBUG_LINK_BYTES:
         return None
     try:
         data = bytes(elf.contents(section))
@@ -221,6 +197,4 @@ def _debug_link(elf: ElfFile) -> DebugLink | None:
     if not name or not end or len(data) < crc_offset + 4:
         return None
     order = "<" if elf.little_endian else ">"
-    return DebugLink(
-        name=name, crc32=struct.unpack_from(order + "I", data, crc_offset)[0]
-    )
+    return DebugLink(name=name, crc32=struct.unpack_from(order + "I", data, crc_offset)[0])

@@ -117,9 +117,7 @@ def _walk_folder(
         if status.st_size >= MIN_SIZE_BYTES:
             found = _look(entry.path, status, explicit=False)
             # What isn't told isn't remembered: the user may name it yet.
-            if (isinstance(found, Trouble) or found.is_elf) and _first_time(
-                status, seen
-            ):
+            if (isinstance(found, Trouble) or found.is_elf) and _first_time(status, seen):
                 yield found
 
 
@@ -155,17 +153,15 @@ def _first_time(status: os.stat_result, seen: set[tuple[int, int]]) -> bool:
 def matches_any(relative: str, globs: Iterable[str]) -> bool:
     """Whether one of the globs matches the path below the folder given; their form is told at `walk`."""
     base = relative.rpartition("/")[2]
-    return any(
-        _pattern(glob).fullmatch(relative if "/" in glob.rstrip("/") else base)
-        for glob in globs
-    )
+    return any(_pattern(glob).fullmatch(relative if "/" in glob.rstrip("/") else base) for glob in globs)
 
 
 @cache
 def _pattern(glob: str) -> re.Pattern[str]:
-    return re.compile(
-        "".join(_regex_of_parts(glob.removeprefix("./").rstrip("/") or "/")), re.DOTALL
-    )
+    try:
+        return re.compile("".join(_regex_of_parts(glob.removeprefix("./").rstrip("/"))), re.DOTALL)
+    except re.error as error:
+        raise UsageError(f"the glob {glob!r} can't be understood: {error}") from error
 
 
 def _regex_of_parts(glob: str) -> Iterator[str]:
@@ -180,18 +176,8 @@ def _regex_of_parts(glob: str) -> Iterator[str]:
             yield "[^/]"
         elif part.startswith("[") and len(part) > 1:
             negated = part[1] == "!"
-            members = (
-                part[2 if negated else 1 : -1]
-                .replace("\\", "\\\\")
-                .replace("[", "\\[")
-                .replace("]", "\\]")
-            )
-            members = (
-                members.replace("^", "\\^")
-                .replace("&&", "&\\&")
-                .replace("||", "|\\|")
-                .replace("~~", "~\\~")
-            )
+            members = part[2 if negated else 1 : -1].replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]")
+            members = members.replace("^", "\\^").replace("&&", "&\\&").replace("||", "|\\|").replace("~~", "~\\~")
             yield f"[{'^/' if negated else ''}{members}]"
         else:
             yield re.escape(part)

@@ -172,10 +172,7 @@ class SymbolChooser:
         self.out_count = out
         index: cython.Py_ssize_t = 0
         for index in range(out - 1):
-            if (
-                self.out_extended[index]
-                and self.out_start[index + 1] < self.out_end[index]
-            ):
+            if self.out_extended[index] and self.out_start[index + 1] < self.out_end[index]:
                 self.out_end[index] = self.out_start[index + 1]
         return 0
 
@@ -205,8 +202,6 @@ class SymbolChooser:
     @cython.exceptval(-1)
     def underscores(self, symbol: cython.uint) -> cython.Py_ssize_t:
         count: cython.Py_ssize_t = 0
-        while (
-            count < self.length[symbol] and self.text[self.offset[symbol] + count] == 95
-        ):
+        while count < self.length[symbol] and self.text[self.offset[symbol] + count] == 95:
             count += 1
         return count

@@ -91,9 +91,7 @@ class SymbolGatherer:
     rank: cython.uchar[::1]
     source: cython.uchar[::1]
 
-    def __init__(
-        self, elf: ElfFile, text: bytes, capacity: int, descriptors: Descriptors | None
-    ) -> None:
+    def __init__(self, elf: ElfFile, text: bytes, capacity: int, descriptors: Descriptors | None) -> None:
         """Takes the strings of all tables, one after the other, and how many symbols the tables have together."""
         self.raw = text
         self.text = text
@@ -103,17 +101,11 @@ class SymbolGatherer:
         self.is_arm = elf.machine == EM_ARM
         self.is_riscv = elf.machine == EM_RISCV
         top = (1 << elf.bits) - 1
-        ends = [
-            min(section.address + section.size_bytes, top) for section in elf.sections
-        ]
+        ends = [min(section.address + section.size_bytes, top) for section in elf.sections]
         self.section_count = len(elf.sections)
-        self.section_start = array(
-            "Q", [section.address for section in elf.sections] or [0]
-        )
+        self.section_start = array("Q", [section.address for section in elf.sections] or [0])
         self.section_end = array("Q", ends or [0])
-        self.section_is_code = array(
-            "B", [int(section.is_code) for section in elf.sections] or [0]
-        )
+        self.section_is_code = array("B", [int(section.is_code) for section in elf.sections] or [0])
         code = sorted(
             (section.address, end)
             for section, end in zip(elf.sections, ends, strict=True)
@@ -227,9 +219,7 @@ class SymbolGatherer:
                     section = head & 0xFFFF
             kind: cython.uint = info & 15
             # STT_FUNC, STT_GNU_IFUNC, and old ARM's STT_ARM_TFUNC; STT_NOTYPE counts by where it lies.
-            is_function: cython.bint = (
-                kind == 2 or kind == 10 or (kind == 13 and self.is_arm)
-            )
+            is_function: cython.bint = kind == 2 or kind == 10 or (kind == 13 and self.is_arm)
             if not is_function and kind != 0:
                 continue
             if section == 0xFFFF:
@@ -251,19 +241,14 @@ class SymbolGatherer:
                 value &= LOW_32_BITS - 1
             if is_function and section == self.opd_index:
                 slot: cython.ulonglong = (
-                    (value - self.opd_address) >> 3
-                    if value >= self.opd_address
-                    else self.opd_count
+                    (value - self.opd_address) >> 3 if value >= self.opd_address else self.opd_count
                 )
                 if slot >= self.opd_count:
                     continue
                 value = self.opd[slot]
                 section = self.section_count
             if self.relocatable:
-                if (
-                    section == self.section_count
-                    or value > self.section_end[section] - self.section_start[section]
-                ):
+                if section == self.section_count or value > self.section_end[section] - self.section_start[section]:
                     continue
                 value += self.section_start[section]
             limit: cython.ulonglong = self.limit_of(section, value, is_function)
@@ -284,9 +269,7 @@ class SymbolGatherer:
             self.length[at] = self.name_end - self.name_begin
             # STB_GLOBAL and STB_GNU_UNIQUE, STB_WEAK, then STB_LOCAL and the unheard-of.
             binding: cython.uint = info >> 4
-            rank: cython.uchar = (
-                0 if binding == 1 or binding == 10 else (1 if binding == 2 else 2)
-            )
+            rank: cython.uchar = 0 if binding == 1 or binding == 10 else (1 if binding == 2 else 2)
             self.rank[at] = rank if is_function else rank + 4
             self.source[at] = source
             self.count = at + 1
@@ -295,9 +278,7 @@ class SymbolGatherer:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(0, check=True)
-    def limit_of(
-        self, section: cython.uint, value: cython.ulonglong, is_function: cython.bint
-    ) -> cython.ulonglong:
+    def limit_of(self, section: cython.uint, value: cython.ulonglong, is_function: cython.bint) -> cython.ulonglong:
         """The end of the executable section that holds the address, 0 where none does."""
         if (
             section < self.section_count
@@ -322,9 +303,7 @@ class SymbolGatherer:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1)
-    def find_name(
-        self, begin: cython.Py_ssize_t, limit: cython.Py_ssize_t
-    ) -> cython.int:
+    def find_name(self, begin: cython.Py_ssize_t, limit: cython.Py_ssize_t) -> cython.int:
         """Sets ``name_begin`` and ``name_end``, the latter before an ``@VERSION``."""
         end: cython.Py_ssize_t = begin
         version: cython.Py_ssize_t = limit
@@ -346,9 +325,7 @@ class SymbolGatherer:
                 version = limit
         self.name_budget -= end - begin
         self.name_begin = begin
-        self.name_end = (
-            version if version < end and not self.is_plt(version, end) else end
-        )
+        self.name_end = version if version < end and not self.is_plt(version, end) else end
         return 0
 
     @cython.cfunc
@@ -366,9 +343,7 @@ class SymbolGatherer:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1)
-    def name_counts(
-        self, is_function: cython.bint, binding: cython.uint
-    ) -> cython.bint:
+    def name_counts(self, is_function: cython.bint, binding: cython.uint) -> cython.bint:
         """Whether the name is one that people gave: not empty, no ``.L`` label, no mapping symbol."""
         length: cython.Py_ssize_t = self.name_end - self.name_begin
         if length == 0:

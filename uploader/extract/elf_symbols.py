@@ -44,12 +44,8 @@ class ElfSymbols:
         self.start = choice.start
         self.end = choice.end
         self.extended = choice.extended
-        self.name_offset = array(
-            "Q", map(candidates.name_offset.__getitem__, choice.chosen)
-        )
-        self.name_length = array(
-            "I", map(candidates.name_length.__getitem__, choice.chosen)
-        )
+        self.name_offset = array("Q", map(candidates.name_offset.__getitem__, choice.chosen))
+        self.name_length = array("I", map(candidates.name_length.__getitem__, choice.chosen))
         self.source = array("B", map(candidates.source.__getitem__, choice.chosen))
         self._candidates = candidates
         self._choice = choice
@@ -72,9 +68,7 @@ class ElfSymbols:
         if index == len(self.start) or self.start[index] != address:
             return ()
         ranked: dict[bytes, int] = {}
-        for candidate in self._choice.order[
-            self._choice.first[index] : self._choice.last[index]
-        ]:
+        for candidate in self._choice.order[self._choice.first[index] : self._choice.last[index]]:
             offset = self._candidates.name_offset[candidate]
             name = self.text[offset : offset + self._candidates.name_length[candidate]]
             rank = self._candidates.rank[candidate]
@@ -93,9 +87,7 @@ class ElfSymbols:
         )
 
 
-def read_symbols(
-    elf: ElfFile, *, symtab: bool = True, dynsym: bool = True
-) -> ElfSymbols:
+def read_symbols(elf: ElfFile, *, symtab: bool = True, dynsym: bool = True) -> ElfSymbols:
     """The functions of ``elf`` by its symbol tables; for a ``.debug`` file too, whose code bytes are elsewhere.
 
     - Counted are FUNC and GNU_IFUNC symbols, and NOTYPE ones that lie in executable sections (hand-written assembly); not
@@ -109,9 +101,7 @@ def read_symbols(
     In a relocatable file addresses count from each section's own address, which is mostly 0. Raises `MalformedElf` where a table
     or its strings lie beyond the file's end, or the table's entries have an impossible size.
     """
-    wanted = ([(SHT_SYMTAB, FROM_SYMTAB)] if symtab else []) + (
-        [(SHT_DYNSYM, FROM_DYNSYM)] if dynsym else []
-    )
+    wanted = ([(SHT_SYMTAB, FROM_SYMTAB)] if symtab else []) + ([(SHT_DYNSYM, FROM_DYNSYM)] if dynsym else [])
     tables = []
     for kind, source in wanted:
         section = next(
@@ -129,9 +119,7 @@ def read_symbols(
     words = [_words(elf, section) for section, _ in tables]
     capacity = sum(len(each) for each in words) // (3 if elf.bits == 64 else 4)
     gatherer = SymbolGatherer(elf, strings, capacity, _descriptors(elf))
-    for (section, source), entries, begin, end in zip(
-        tables, words, bases, [*bases[1:], len(strings)], strict=True
-    ):
+    for (section, source), entries, begin, end in zip(tables, words, bases, [*bases[1:], len(strings)], strict=True):
         gatherer.read(entries, _wide_indexes(elf, section), begin, end, source)
     candidates = gatherer.candidates()
     return ElfSymbols(candidates, SymbolChooser(candidates, strings).run(), strings)
@@ -139,9 +127,7 @@ def read_symbols(
 
 def _strings_of(elf: ElfFile, table: Section) -> bytes:
     if table.link >= len(elf.sections):
-        raise MalformedElf(
-            f"{elf.path or 'the input'}: {table.name} has its strings in a section that isn't there"
-        )
+        raise MalformedElf(f"{elf.path or 'the input'}: {table.name} has its strings in a section that isn't there")
     return bytes(elf.contents(elf.sections[table.link]))
 
 
@@ -149,9 +135,7 @@ def _words(elf: ElfFile, table: Section) -> array[int]:
     """The table as numbers: three 64-bit words a symbol, or four 32-bit ones."""
     entry_size = 24 if elf.bits == 64 else 16
     if table.entry_size not in (0, entry_size):
-        raise MalformedElf(
-            f"{elf.path or 'the input'}: {table.name} has entries of {table.entry_size} bytes"
-        )
+        raise MalformedElf(f"{elf.path or 'the input'}: {table.name} has entries of {table.entry_size} bytes")
     words = array("Q" if elf.bits == 64 else "I")
     data = elf.contents(table)
     words.frombytes(data[: len(data) - len(data) % entry_size])
@@ -174,9 +158,7 @@ def _wide_indexes(elf: ElfFile, table: Section) -> array[int]:
 
 
 def _descriptors(elf: ElfFile) -> Descriptors | None:
-    section = (
-        elf.section(".opd") if elf.machine == EM_PPC64 and elf.bits == 64 else None
-    )
+    section = elf.section(".opd") if elf.machine == EM_PPC64 and elf.bits == 64 else None
     if section is None or not section.has_bytes or elf.kind == ET_REL:
         return None
     data = elf.contents(section)
@@ -184,6 +166,4 @@ def _descriptors(elf: ElfFile) -> Descriptors | None:
     words.frombytes(data[: len(data) - len(data) % 8])
     if elf.little_endian != (sys.byteorder == "little"):
         words.byteswap()
-    return Descriptors(
-        section_index=section.index, address=section.address, words=words
-    )
+    return Descriptors(section_index=section.index, address=section.address, words=words)
