@@ -19,7 +19,7 @@ _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
 _OBJECT_STORAGE = {"s3", "gs", "az"}
 
 
-def no_token(url: str) -> Token | None:
+def no_token(_url: str) -> Token | None:
     """Finds none."""
     return None
 

@@ -15,6 +15,8 @@ from uploader.model import Figures, Identity, Quality, SymbolId
 
 MAX_CHUNK_SIZE_BYTES = 8 * 1024 * 1024
 GSYM_KIND = "gsym"
+TOKENS_FEATURE = "tokens"
+"""Among `Capabilities.features` of a destination that wants a token for everything else."""
 
 
 class Holding(enum.StrEnum):

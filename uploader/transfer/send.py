@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_EXCEPTION, Executor, Future, wait
 from dataclasses import dataclass
 
@@ -30,7 +30,7 @@ def send(
     *,
     executor: Executor,
     force: bool = False,
-    on_sent: Callable[[int], None] = lambda size_bytes: None,
+    on_sent: Callable[[int], None] = lambda _size_bytes: None,
 ) -> Sent:
     """Brings ``file`` to ``destination`` under ``manifest``; may be called from several threads at once.
 
@@ -51,17 +51,18 @@ def send(
     if answer.holding is Holding.PRESENT:
         committed = Committed(stored=False, reason=answer.reason)
     else:
-        missing = [by_digest[sha256] for sha256 in answer.missing_chunks if sha256 in by_digest]
+        missing = _missing(answer, by_digest)
         _put(destination, missing, executor, on_sent)
         chunks_sent, sent_size_bytes = len(missing), sum(len(chunk.data) for chunk in missing)
         try:
             committed = destination.commit(manifest, force=force)
         except ArtifactMismatch:
-            # A chunk that was there may have been an old one that the store threw away meanwhile, or may lie there damaged:
-            # sending them all heals either, and what is wrong with the file itself fails again.
-            _put(destination, list(by_digest.values()), executor, on_sent)
-            chunks_sent += len(by_digest)
-            sent_size_bytes += file.compressed_size_bytes
+            # A chunk that was there may have been old and thrown away meanwhile: then it is missing now. Or one lies there
+            # damaged: sending all heals that. What is wrong with the file itself fails again.
+            again = _missing(_ask(destination, question), by_digest) or list(by_digest.values())
+            _put(destination, again, executor, on_sent)
+            chunks_sent += len(again)
+            sent_size_bytes += sum(len(chunk.data) for chunk in again)
             committed = destination.commit(manifest, force=force)
     return Sent(
         committed=committed,
@@ -77,9 +78,11 @@ def _ask(destination: Destination, question: Question) -> Answer:
     return answer
 
 
-def _put(
-    destination: Destination, chunks: list[Chunk], executor: Executor, on_sent: Callable[[int], None]
-) -> None:
+def _missing(answer: Answer, by_digest: Mapping[str, Chunk]) -> list[Chunk]:
+    return [by_digest[sha256] for sha256 in answer.missing_chunks if sha256 in by_digest]
+
+
+def _put(destination: Destination, chunks: list[Chunk], executor: Executor, on_sent: Callable[[int], None]) -> None:
     def put(chunk: Chunk) -> None:
         destination.put_chunk(chunk.sha256, chunk.data)
         on_sent(len(chunk.data))

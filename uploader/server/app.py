@@ -1,0 +1,176 @@
+"""The HTTP face of a store: every page of the protocol. ``docs/protocol.md`` is the authority."""
+
+import os
+from typing import Annotated, Any
+
+import anyio.to_thread
+from anyio import CapacityLimiter
+from fastapi import APIRouter, Depends, FastAPI, Query, Request
+from fastapi.responses import Response
+
+from uploader import __version__
+from uploader.errors import NothingFound
+from uploader.model import SymbolId
+from uploader.server import models
+from uploader.server.access import Access
+from uploader.server.download import MEDIA_TYPE, download
+from uploader.server.limit import BodyLimit, BodyTooLarge
+from uploader.server.tokens import Scope, Tokens
+from uploader.server.trouble import MalformedRequest, answer_errors
+from uploader.store.blobs import Blobs
+from uploader.store.store import SymbolStore
+from uploader.transfer import wire
+from uploader.transfer.protocol import GSYM_KIND, TOKENS_FEATURE, Capabilities, Manifest
+
+_PROJECT = "/v1/projects/{project}"
+_ERRORS: dict[int | str, dict[str, Any]] = {
+    status: {"model": models.Trouble} for status in (400, 401, 403, 404, 409, 413, 422, 507)
+}
+KindQuery = Annotated[str, Query(pattern="^[a-z][a-z0-9-]{0,31}$")]
+
+
+def create_app(blobs: Blobs, *, tokens: Tokens | None, capabilities: Capabilities) -> FastAPI:
+    """The application over the store in ``blobs``. ``tokens`` None lets everyone in who asks for localhost.
+
+    ``capabilities`` are the limits that it names and keeps.
+    """
+    app = FastAPI(
+        title="symup symbol server",
+        version=__version__,
+        description="Keeps symbol files as immutable chunks and small manifests.",
+        docs_url=None,
+        redoc_url=None,
+    )
+    answer_errors(app)
+    app.add_middleware(BodyLimit, max_size_bytes=capabilities.max_request_size_bytes)
+    access = Access(tokens)
+    app.include_router(_public(access, capabilities, with_tokens=tokens is not None))
+    app.include_router(_uploading(blobs, access, capabilities))
+    app.include_router(_reading(blobs, access))
+    return app
+
+
+def _public(access: Access, capabilities: Capabilities, *, with_tokens: bool) -> APIRouter:
+    router = APIRouter(responses={status: _ERRORS[status] for status in (401, 403)})
+    features = tuple(dict.fromkeys((*capabilities.features, *((TOKENS_FEATURE,) if with_tokens else ()))))
+    document = wire.capabilities_to_json(capabilities) | {
+        "features": list(features),
+        "server": capabilities.server or f"symup {__version__}",
+    }
+
+    @router.get("/healthz", response_model=models.Health)
+    def healthz() -> dict[str, str]:
+        """Whether the server answers."""
+        return {"status": "ok"}
+
+    @router.get("/v1/capabilities", response_model=models.CapabilitiesDocument, dependencies=[Depends(access.optional)])
+    def get_capabilities() -> wire.Json:
+        """Limits and features. Needs no token, but a wrong one is told."""
+        return document
+
+    return router
+
+
+def _uploading(blobs: Blobs, access: Access, capabilities: Capabilities) -> APIRouter:
+    router = APIRouter(responses=_ERRORS)
+    may_upload = Depends(access.needs(Scope.UPLOAD))
+    # A commit reads a whole artifact back: a few at once keep the machine busy, more would only take its memory.
+    committing = CapacityLimiter(max(2, os.cpu_count() or 2))
+
+    @router.post(f"{_PROJECT}/artifacts:negotiate", response_model=models.Answers)
+    def negotiate(project: Annotated[str, may_upload], batch: models.Negotiation) -> wire.Json:
+        """What the store lacks of what a client could send. Changes nothing."""
+        if len(batch.questions) > capabilities.max_batch:
+            raise MalformedRequest(f"questions: at most {capabilities.max_batch} at once")
+        try:
+            questions = [wire.question_from_json(question.model_dump()) for question in batch.questions]
+        except ValueError as error:
+            raise MalformedRequest(str(error)) from error
+        answers = SymbolStore(blobs, project).negotiate(questions)
+        return {"answers": [wire.answer_to_json(answer) for answer in answers]}
+
+    @router.put(
+        f"{_PROJECT}/chunks/{{sha256}}",
+        response_model=models.StoredChunk,
+        openapi_extra={
+            "requestBody": {"required": True, "content": {"application/octet-stream": {"schema": {"type": "string"}}}}
+        },
+    )
+    async def put_chunk(project: Annotated[str, may_upload], sha256: str, request: Request) -> wire.Json:
+        """Stores one chunk. Doing it again changes nothing."""
+        if not wire.is_sha256(sha256):
+            raise MalformedRequest("a chunk's name is a SHA-256 in lowercase hex")
+        data = bytearray()
+        async for piece in request.stream():
+            data += piece
+            if len(data) > capabilities.max_chunk_size_bytes:
+                raise BodyTooLarge(capabilities.max_chunk_size_bytes)
+        if not data:
+            raise MalformedRequest("a chunk has at least one byte")
+        await anyio.to_thread.run_sync(SymbolStore(blobs, project).put_chunk, sha256, bytes(data))
+        return {"sha256": sha256, "size_bytes": len(data)}
+
+    @router.post(f"{_PROJECT}/artifacts:commit", response_model=models.CommittedDocument)
+    async def commit(project: Annotated[str, may_upload], wish: models.Commit) -> wire.Json:
+        """Checks an artifact whole and makes it visible. Doing it again changes nothing."""
+        try:
+            manifest = wire.manifest_from_json(wish.manifest.model_dump())
+        except ValueError as error:
+            raise MalformedRequest(str(error)) from error
+        store = SymbolStore(blobs, project)
+        committed = await anyio.to_thread.run_sync(lambda: store.commit(manifest, force=wish.force), limiter=committing)
+        return wire.committed_to_json(committed)
+
+    return router
+
+
+def _reading(blobs: Blobs, access: Access) -> APIRouter:
+    router = APIRouter(responses=_ERRORS)
+    may_read = Depends(access.needs(Scope.READ))
+    may_describe = Depends(access.needs(Scope.READ, Scope.UPLOAD))
+
+    @router.get(f"{_PROJECT}/symbols/{{symbol_id}}/manifest", response_model=models.ManifestDocument)
+    def get_manifest(project: Annotated[str, may_describe], symbol_id: str, kind: KindQuery = GSYM_KIND) -> wire.Json:
+        """What is stored for an id or an alias."""
+        return wire.manifest_to_json(_found(SymbolStore(blobs, project), symbol_id, kind))
+
+    @router.api_route(
+        f"{_PROJECT}/symbols/{{symbol_id}}",
+        methods=["GET"],
+        response_class=Response,
+        responses={200: {"content": {MEDIA_TYPE: {}}}, 206: {"content": {MEDIA_TYPE: {}}}, 304: {}, 416: {}},
+    )
+    @router.head(f"{_PROJECT}/symbols/{{symbol_id}}", include_in_schema=False)
+    def get_symbols(
+        project: Annotated[str, may_read], symbol_id: str, request: Request, kind: KindQuery = GSYM_KIND
+    ) -> Response:
+        """The symbol file: ranges, entity tags, and zstd as Content-Encoding where accepted."""
+        store = SymbolStore(blobs, project)
+        return download(request, store, _found(store, symbol_id, kind))
+
+    @router.get(
+        f"{_PROJECT}/chunks/{{sha256}}",
+        response_class=Response,
+        responses={200: {"content": {"application/octet-stream": {}}}},
+    )
+    def get_chunk(project: Annotated[str, may_read], sha256: str) -> Response:
+        """One chunk's bytes, as they were sent."""
+        if not wire.is_sha256(sha256):
+            raise MalformedRequest("a chunk's name is a SHA-256 in lowercase hex")
+        data = SymbolStore(blobs, project).chunk(sha256)
+        if data is None:
+            raise NothingFound("there is no such chunk in this project")
+        return Response(data, media_type="application/octet-stream", headers={"ETag": f'"{sha256}"'})
+
+    return router
+
+
+def _found(store: SymbolStore, symbol_id: str, kind: str) -> Manifest:
+    try:
+        wanted = SymbolId.parse(symbol_id)
+    except ValueError as error:
+        raise MalformedRequest(str(error)) from error
+    manifest = store.manifest(wanted, kind)
+    if manifest is None:
+        raise NothingFound(f"there are no symbols for {wanted} in this project")
+    return manifest

@@ -1,0 +1,108 @@
+"""Runs the symbol server until it is told to stop."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import socket
+from collections.abc import Callable
+from pathlib import Path
+
+from uploader.errors import UsageError
+from uploader.store.folder import FolderBlobs
+from uploader.transfer.protocol import MAX_CHUNK_SIZE_BYTES, Capabilities
+
+MIN_REQUEST_SIZE_BYTES = 64 * 1024
+DEFAULT_REQUEST_SIZE_BYTES = MAX_CHUNK_SIZE_BYTES + 64 * 1024
+
+
+def serve(
+    store_path: Path,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 8753,
+    tokens_path: Path | None = None,
+    max_request_size_bytes: int = DEFAULT_REQUEST_SIZE_BYTES,
+    on_listening: Callable[[str], None] = lambda _url: None,
+    access_log: bool = False,
+) -> None:
+    """Serves the store in the folder ``store_path`` until SIGINT or SIGTERM; requests under way are finished first.
+
+    ``port`` 0 takes a free one. ``on_listening`` gets the URL once connections are answered. ``max_request_size_bytes`` bounds every
+    request, and with it the chunks that clients are told to send: as much as the proxies in front let through. Without
+    ``tokens_path`` it serves loopback only. Raises `UsageError`: without the extra ``symup[server]``, for a host without tokens
+    that others can reach, a bad tokens file, a port that is taken, a limit that is too low.
+    """
+    try:
+        import uvicorn
+
+        from uploader.server.app import create_app
+        from uploader.server.tokens import read_tokens
+    except ModuleNotFoundError as error:
+        raise UsageError(
+            f"the server needs {error.name}, which is not installed", remedy="pip install 'symup[server]'"
+        ) from error
+    if max_request_size_bytes < MIN_REQUEST_SIZE_BYTES:
+        raise UsageError(f"a server takes requests of at least {MIN_REQUEST_SIZE_BYTES} bytes")
+    tokens = None if tokens_path is None else read_tokens(tokens_path)
+    with _listening(host, port, loopback_only=tokens is None) as listener:
+        limits = Capabilities(
+            max_chunk_size_bytes=min(MAX_CHUNK_SIZE_BYTES, max_request_size_bytes),
+            max_request_size_bytes=max_request_size_bytes,
+        )
+        app = create_app(FolderBlobs(store_path), tokens=tokens, capabilities=limits)
+        config = uvicorn.Config(
+            app,
+            log_level="info" if access_log else "warning",
+            access_log=access_log,
+            server_header=False,
+            proxy_headers=False,
+            ws="none",
+            lifespan="off",
+            timeout_graceful_shutdown=30,
+        )
+        url = _url(host, listener)
+
+        class Announcing(uvicorn.Server):
+            async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+                await super().startup(sockets=sockets)
+                if self.started:
+                    on_listening(url)
+
+        Announcing(config).run(sockets=[listener])
+
+
+def _listening(host: str, port: int, *, loopback_only: bool) -> socket.socket:
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except (OSError, UnicodeError, OverflowError) as error:
+        raise UsageError(f"{host!r} is no address of this machine: {error}") from error
+    if loopback_only and not all(_is_loopback(str(entry[4][0])) for entry in found):
+        raise UsageError(
+            f"others can reach {host}, and there are no tokens: everyone could read and write",
+            remedy="Give a tokens file with --tokens, or serve on 127.0.0.1.",
+        )
+    family, kind, protocol, _, address = found[0]
+    listener = socket.socket(family, kind, protocol)
+    try:
+        if os.name == "posix":
+            # On Windows the option would let two servers share the port.
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen(1024)
+    except OSError as error:
+        listener.close()
+        raise UsageError(
+            f"can't listen on {host} port {port}: {error.strerror or error}",
+            remedy="Choose another --port; 0 takes a free one.",
+        ) from error
+    return listener
+
+
+def _is_loopback(address: str) -> bool:
+    return ipaddress.ip_address(address.partition("%")[0]).is_loopback
+
+
+def _url(host: str, listener: socket.socket) -> str:
+    shown = f"[{host}]" if ":" in host else host
+    return f"http://{shown}:{listener.getsockname()[1]}"

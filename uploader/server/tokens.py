@@ -1,0 +1,124 @@
+"""Static tokens: what a server keeps of them, and what each may do.
+
+The file is TOML; it holds digests only, so that who reads it can't log in::
+
+    [[token]]
+    name = "ci of web"
+    sha256 = "…"                # of the token, lowercase hex
+    scopes = ["upload"]         # upload, read, admin (which is all)
+    project = "web"             # or "*"
+"""
+
+from __future__ import annotations
+
+import enum
+import hashlib
+import hmac
+import secrets
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from uploader.auth.token import Token
+from uploader.errors import UsageError
+from uploader.store.layout import checked_project
+from uploader.transfer.wire import is_sha256
+
+ANY_PROJECT = "*"
+
+
+class Scope(enum.StrEnum):
+    """What a token may do in its project."""
+
+    UPLOAD = "upload"
+    """Ask, send chunks, commit, and read manifests."""
+    READ = "read"
+    """Read manifests, symbols and chunks."""
+    ADMIN = "admin"
+    """All of it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grant:
+    """One token of the file."""
+
+    name: str
+    sha256: str
+    scopes: frozenset[Scope]
+    project: str
+
+    def allows(self, scopes: frozenset[Scope], project: str) -> bool:
+        """Whether it may do what one of ``scopes`` may, in ``project``."""
+        return self.project in (ANY_PROJECT, project) and not self.scopes.isdisjoint(scopes | {Scope.ADMIN})
+
+
+class Tokens:
+    """All tokens of a server."""
+
+    def __init__(self, grants: tuple[Grant, ...]) -> None:
+        """An empty tuple lets nobody in."""
+        self._grants = grants
+
+    def find(self, secret: str) -> Grant | None:
+        """The token's grant. Takes the same time whichever it is, and whether it is one."""
+        digest = digest_of(secret)
+        found = None
+        for grant in self._grants:
+            if hmac.compare_digest(grant.sha256, digest):
+                found = grant
+        return found
+
+
+def digest_of(secret: str) -> str:
+    """What is kept of a token. A plain SHA-256 is enough for what has 256 bits of chance in it."""
+    return hashlib.sha256(secret.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def mint(*, name: str, scopes: frozenset[Scope], project: str) -> tuple[Token, str]:
+    """A new token of 256 random bits, and the lines that make a tokens file know it. Raises `UsageError` for a bad project name."""
+    if project != ANY_PROJECT:
+        checked_project(project)
+    if not name.isprintable() or not scopes:
+        raise UsageError("a token has a printable name and at least one scope")
+    token = Token(f"symup_{secrets.token_urlsafe(32)}", origin="new")
+    quoted = name.replace("\\", "\\\\").replace('"', '\\"')
+    shown = ", ".join(f'"{scope}"' for scope in sorted(scopes))
+    lines = f'[[token]]\nname = "{quoted}"\nsha256 = "{digest_of(token.reveal())}"\nscopes = [{shown}]\nproject = "{project}"\n'
+    return token, lines
+
+
+def read_tokens(path: Path) -> Tokens:
+    """Reads a tokens file. Raises `UsageError` that names the entry at fault."""
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"the tokens file {path} can't be read: {error.strerror or error}") from error
+    except ValueError as error:
+        # Its text may quote the file; a token put there in plain by mistake must not show.
+        raise UsageError(f"the tokens file {path} is not sound TOML") from error.__cause__
+    entries = document.get("token", [])
+    if not isinstance(entries, list) or set(document) - {"token"}:
+        raise UsageError(f"the tokens file {path} holds [[token]] entries and nothing else")
+    return Tokens(tuple(_grant(path, number, entry) for number, entry in enumerate(entries, 1)))
+
+
+def _grant(path: Path, number: int, entry: Any) -> Grant:
+    where = f"entry {number} of the tokens file {path}"
+    if not isinstance(entry, dict) or set(entry) - {"name", "sha256", "scopes", "project"}:
+        raise UsageError(f"{where} has name, sha256, scopes and project, and nothing else")
+    sha256, project, scopes, name = (entry.get(member) for member in ("sha256", "project", "scopes", "name"))
+    if not isinstance(sha256, str) or not is_sha256(sha256):
+        raise UsageError(f"{where}: sha256 is the token's SHA-256 in lowercase hex, never the token itself")
+    if not isinstance(scopes, list) or not scopes or not all(scope in list(Scope) for scope in scopes):
+        raise UsageError(f"{where}: scopes are some of {', '.join(Scope)}")
+    if not isinstance(project, str):
+        raise UsageError(f'{where}: project is a name, or "*" for all')
+    if project != ANY_PROJECT:
+        checked_project(project)
+    return Grant(
+        name=name if isinstance(name, str) else f"token {number}",
+        sha256=sha256,
+        scopes=frozenset(Scope(scope) for scope in scopes),
+        project=project,
+    )

@@ -1,0 +1,48 @@
+"""How long to go on asking a network that fails: exponential pauses with full jitter, and what a server asks for."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Patience:
+    """When to try again and when to give up. Clocks and chance come from outside, so that tests need not wait."""
+
+    first_pause_seconds: float = 0.5
+    longest_pause_seconds: float = 30.0
+    give_up_after_seconds: float = 180.0
+    """For one request, from its first attempt."""
+    first_contact_seconds: float = 20.0
+    """The same, while the destination has never answered at all: it may not exist."""
+    monotonic: Callable[[], float] = time.monotonic
+    wall_clock: Callable[[], float] = time.time
+    uniform: Callable[[float, float], float] = random.uniform
+
+    def pause_seconds(
+        self, *, attempt: int, elapsed_seconds: float, retry_after: str | None, contacted: bool
+    ) -> float | None:
+        """How long to wait after failed attempt number ``attempt`` (from 0), or None to give up.
+
+        Never less than a ``Retry-After`` header asks for (RFC 9110 §10.2.3, seconds or a date).
+        """
+        ceiling = min(self.longest_pause_seconds, self.first_pause_seconds * 2.0 ** min(attempt, 30))
+        asked = self._asked_seconds(retry_after)
+        pause = self.uniform(0.0, ceiling) if asked is None else asked + self.uniform(0.0, self.first_pause_seconds)
+        limit = self.give_up_after_seconds if contacted else self.first_contact_seconds
+        return pause if elapsed_seconds + pause <= limit else None
+
+    def _asked_seconds(self, retry_after: str | None) -> float | None:
+        if retry_after is None:
+            return None
+        text = retry_after.strip()
+        if text.isascii() and text.isdigit() and len(text) < 10:
+            return float(text)
+        try:
+            return max(0.0, parsedate_to_datetime(text).timestamp() - self.wall_clock())
+        except (ValueError, OverflowError):
+            return None
