@@ -33,9 +33,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import inputs
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import Section
+
+import inputs
 
 ROOT = Path(__file__).resolve().parent.parent
 GSYMUTIL = os.environ.get("LLVM_GSYMUTIL", "llvm-gsymutil-22")
@@ -116,6 +117,7 @@ class Report:
     examples: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     disagreeing: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     third: dict[str, Counter[str]] = field(default_factory=dict)
+    third_absent: str = ""
     seconds: dict[str, float] = field(default_factory=dict)
 
     @property
@@ -156,18 +158,27 @@ class Report:
     def as_text(self) -> str:
         """The report for people: the shares, then each class of disagreement with examples."""
         figures = self.as_json()
+        shares = ", ".join(
+            f"{what} {figures[f'{key}_percent']:.2f} %"
+            for what, key in (
+                ("chains", "chains"),
+                ("functions", "functions"),
+                ("lines", "lines"),
+                ("innermost lines", "innermost_lines"),
+            )
+        )
+        coverage = f"{figures['coverage_percent']:.2f} % (reference {figures['reference_coverage_percent']:.2f} %)"
+        silent = self.verdicts[Verdict.NO_FUNCTION]
         lines = [
-            f"{self.name}",
-            f"  chains {figures['chains_percent']:.2f} %   functions {figures['functions_percent']:.2f} %"
-            f"   lines {figures['lines_percent']:.2f} %   innermost lines {figures['innermost_lines_percent']:.2f} %"
-            f"   of {self.counted} addresses with a function",
-            f"  coverage {figures['coverage_percent']:.2f} % of {self.addresses} addresses drawn"
-            f" (reference {figures['reference_coverage_percent']:.2f} %); no function on either side:"
-            f" {self.verdicts[Verdict.NO_FUNCTION]}, of which the reference knows a line: {self.only_line_known}",
-            f"  the same by alias: {self.by_alias}, by scope: {self.by_scope}",
+            f"{self.name}: {shares}",
+            f"  of {self.counted} addresses with a function; the same by alias {self.by_alias}, by scope {self.by_scope}",
+            f"  coverage of {self.addresses} addresses drawn: {coverage}",
+            f"  no function on either side: {silent}, of which the reference knows a line: {self.only_line_known}",
             "  seconds: " + ", ".join(f"{step} {value:.1f}" for step, value in self.seconds.items()),
         ]
         lines += [f"  READER ERROR {count}: {text}" for text, count in self.reader_errors.most_common(5)]
+        if self.third_absent:
+            lines.append(f"  third voice: {self.third_absent}")
         for verdict in DISAGREEMENTS:
             if count := self.verdicts[verdict]:
                 lines.append(f"  {verdict}: {count} ({100.0 * count / self.counted:.3f} %)")
@@ -538,7 +549,11 @@ def _arbitrate(
     wanted = sorted({address for found in chosen.values() for address in found})
     if not wanted:
         return
-    voices = ask_eu_addr2line(binary, wanted)
+    try:
+        voices = ask_eu_addr2line(binary, wanted)
+    except (RuntimeError, FileNotFoundError) as error:
+        report.third_absent = f"{EU_ADDR2LINE} has no answer: {error}"
+        return
     for verdict, found in chosen.items():
         votes: Counter[str] = Counter()
         for address in found:
@@ -570,7 +585,7 @@ def main() -> int:
         parser.error("--gsym goes with exactly one input")
     failed = False
     documents: list[dict[str, Any]] = []
-    for name in options.inputs:
+    for name in inputs.expand(options.inputs):
         try:
             report = measure(
                 name,

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,7 +49,7 @@ PACKAGES = {
     "python3.11": Package(package="python3.11-dbg"),
     "libc6": Package(package="libc6-dbg"),
     "librados2": Package(package="librados2-dbg", pick="usr/lib/debug/.build-id/6d/9e85cf*.debug"),
-    "libstdc++6": Package(package="libstdc++6-12-dbg", pick="usr/lib/debug/.build-id/*/*.debug"),
+    "libstdc++6": Package(package="libstdc++6-12-dbg", pick="usr/lib/**/libstdc++.so.6*"),
     "valgrind": Package(package="valgrind-dbg"),
     "libc6-dbg": Package(package="libc6-dbg", pick="usr/lib/debug", whole=True),
     "valgrind-dbg": Package(package="valgrind-dbg", pick="usr/lib/debug", whole=True),
@@ -72,6 +72,15 @@ def cache_folder() -> Path:
 def names() -> list[str]:
     """The names of all inputs: packages, wheels, and the programs that can be built."""
     return [*PACKAGES, *WHEELS, *builds.RECIPES]
+
+
+GROUPS = {"packages": tuple(name for name in PACKAGES if not PACKAGES[name].whole), "fresh": tuple(builds.RECIPES)}
+"""Several inputs under one name: the single files of packages, and the programs built here."""
+
+
+def expand(wanted: Iterable[str]) -> list[str]:
+    """The names with each group replaced by its members."""
+    return [name for one in wanted for name in GROUPS.get(one, (one,))]
 
 
 def input_path(name: str) -> Path:
@@ -137,9 +146,7 @@ def _unpack_package(package: str, folder: Path) -> None:
             _run(["apt-get", *options, "update", "-q"], Path(downloads))
             second = _run(download, Path(downloads))
             if second.returncode:
-                raise InputUnavailable(
-                    f"apt-get download {package}: {second.stderr.strip() or first.stderr.strip()}"
-                )
+                raise InputUnavailable(f"apt-get download {package}: {second.stderr.strip() or first.stderr.strip()}")
         for archive in Path(downloads).glob("*.deb"):
             unpacked = _run(["dpkg-deb", "-x", str(archive), str(folder)], folder)
             if unpacked.returncode:
@@ -184,10 +191,10 @@ def main() -> int:
     parser.add_argument("names", nargs="*", help="which inputs to fetch; none lists the names")
     wanted: list[str] = parser.parse_args().names
     if not wanted:
-        print("\n".join(names()))
+        print("\n".join([*names(), *(f"{group} (a group)" for group in GROUPS)]))
         return 0
     failed = False
-    for name in wanted:
+    for name in expand(wanted):
         try:
             print(f"{name}\t{input_path(name)}")
         except InputUnavailable as error:

@@ -1,0 +1,71 @@
+"""What every test may use: the peers of this machine, and real binaries built by its compilers."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import builds
+
+REQUIRE_PEERS = os.environ.get("SYMUP_REQUIRE_PEERS") == "1"
+"""Where it is set, a peer that is missing fails its tests instead of skipping them."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--require-peers",
+        action="store_true",
+        default=REQUIRE_PEERS,
+        help="fail a test whose peer (a compiler, an LLVM tool) is missing instead of skipping it",
+    )
+
+
+@pytest.fixture(scope="session")
+def missing(request: pytest.FixtureRequest) -> Callable[[str], None]:
+    """Ends the test for want of something that this machine lacks: a skip, or a failure where peers are required."""
+    required = bool(request.config.getoption("--require-peers"))
+
+    def end(reason: str) -> None:
+        if required:
+            pytest.fail(f"{reason}, and peers are required here", pytrace=False)
+        pytest.skip(reason)
+
+    return end
+
+
+@pytest.fixture(scope="session")
+def peer(missing: Callable[[str], None]) -> Callable[[str], str]:
+    """``peer("llvm-gsymutil-22")`` gives the path of a tool that a test runs, or ends the test where it is missing."""
+
+    def find(command: str) -> str:
+        path = shutil.which(command)
+        if path is None:
+            missing(f"{command} is not installed")
+            raise AssertionError("unreachable")
+        return path
+
+    return find
+
+
+@pytest.fixture(scope="session")
+def built_binary(missing: Callable[[str], None], tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """``built_binary("gcc-dwarf5")`` gives the path of the binary that a recipe of ``bench/builds.py`` makes.
+
+    A binary is built once for all workers of a test run. It is shared: a test that changes it copies it first.
+    """
+    own = tmp_path_factory.getbasetemp()
+    shared = (own.parent if os.environ.get("PYTEST_XDIST_WORKER") else own) / "built"
+    shared.mkdir(exist_ok=True)
+
+    def build(name: str) -> Path:
+        try:
+            return builds.build(builds.RECIPES[name], shared)
+        except builds.BuildUnavailable as error:
+            missing(str(error))
+            raise AssertionError("unreachable") from error
+
+    return build
