@@ -36,9 +36,9 @@ from typing import Any
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import Section
 
+import cores
 import inputs
 
-ROOT = Path(__file__).resolve().parent.parent
 GSYMUTIL = os.environ.get("LLVM_GSYMUTIL", "llvm-gsymutil-22")
 SYMBOLIZER = os.environ.get("LLVM_SYMBOLIZER", "llvm-symbolizer-22")
 EU_ADDR2LINE = os.environ.get("EU_ADDR2LINE", "eu-addr2line")
@@ -424,11 +424,13 @@ def convert(path: Path, out: Path, *, converter: str) -> None:
     """Converts with symup, or with llvm-gsymutil for comparison; `RuntimeError` where that fails."""
     if converter == "llvm":
         command = [GSYMUTIL, "--convert", str(path), "--out-file", str(out), "--num-threads=1", "--quiet"]
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     else:
-        command = [sys.executable, "-m", "uploader", "convert", str(path.resolve()), "-o", str(out)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, errors="replace", check=False)
+        done = cores.installed().run("convert", str(path.resolve()), "-o", str(out))
     if done.returncode or not out.exists():
-        raise RuntimeError(f"{' '.join(command)} exited {done.returncode}: {done.stderr.strip()[-2000:]}")
+        raise RuntimeError(
+            f"{converter} could not convert {path}: exit {done.returncode}: {done.stderr.strip()[-2000:]}"
+        )
 
 
 def ask(command: Sequence[str], questions: Iterable[str]) -> Iterator[str]:
