@@ -164,7 +164,7 @@ class _Encoder:
                 while high <= most and high - low <= MAX_WINDOW:
                     covered += self.deltas[high + REACH]
                     high += 1
-                if covered > best:
+                if covered > best and self.deltas[low + REACH] != 0:
                     best = covered
                     self.min_delta = low
                 covered -= self.deltas[low + REACH]

@@ -138,11 +138,8 @@ class Gsym:
         return function
 
     def _row_place(self, piece: SymbolTable, address: int) -> tuple[bytes, bytes, int]:
-        """Directory, base name and line of the row that holds the address: of several at one address, the first where it is
-        met exactly, as in LLVM, else the last."""
-        row = bisect_left(piece.row_address, address)
-        if row == len(piece.row_address) or piece.row_address[row] != address:
-            row -= 1
+        """Directory, base name and line of the last row at or before the address."""
+        row = bisect_right(piece.row_address, address) - 1
         if row < 0:
             return b"", b"", 0
         return (*self._file(piece.row_file[row]), piece.row_line[row])

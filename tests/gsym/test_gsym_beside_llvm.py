@@ -1,0 +1,138 @@
+"""llvm-gsymutil reads what we write, and we read what it writes: the same answers from both."""
+
+from __future__ import annotations
+
+import random
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.gsym.tables import random_table
+from uploader.gsym.encode import encode
+from uploader.gsym.lookup import Gsym
+
+GSYMUTIL = shutil.which("llvm-gsymutil-22")
+COMPILERS = {name: shutil.which(name) for name in ("g++", "clang++-22")}
+pytestmark = pytest.mark.skipif(GSYMUTIL is None, reason="llvm-gsymutil-22 is not installed")
+
+PROGRAM = """
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <string>
+#include <vector>
+static inline int square(int x) { return x * x + 1; }
+static inline int twice(int x) { return square(x) + square(x + 1); }
+struct Counts {
+  std::map<std::string, int> of;
+  int get(const std::string &name) { return of[name]; }
+};
+int work(int n) {
+  std::vector<int> all;
+  for (int i = 0; i < n; i++) all.push_back(twice(i));
+  std::sort(all.begin(), all.end());
+  return all.empty() ? 0 : all.back();
+}
+int main(int count, char **words) {
+  Counts counts;
+  for (int i = 0; i < count; i++) counts.of[words[i]] = work(i);
+  std::string first = words[0];
+  return std::printf("%d\\n", counts.get(first)) > 3;
+}
+"""
+
+Chain = list[tuple[str, int, str, int]]
+
+
+def gsymutil(*arguments: str | Path) -> str:
+    assert GSYMUTIL is not None
+    run = subprocess.run([GSYMUTIL, *arguments], capture_output=True, text=True, check=True, timeout=120)
+    assert not run.stderr, run.stderr
+    return run.stdout
+
+
+def llvm_chains(path: Path, addresses: list[int]) -> dict[int, Chain]:
+    """What llvm-gsymutil prints for each address, as (name, offset, path, line); an address that it doesn't know has none."""
+    frame = re.compile(r"(?:0x([0-9a-f]{16}): )?\s*(.*?)(?: \+ (\d+))?(?: @ (.*?):(\d+))?(?: \[inlined\])?$")
+    chains: dict[int, Chain] = {}
+    for begin in range(0, len(addresses), 500):
+        address = -1
+        for line in gsymutil(*(f"--address={a:#x}" for a in addresses[begin : begin + 500]), path).splitlines():
+            if not line or line.startswith("Looking up"):
+                continue
+            matched = frame.match(line)
+            assert matched, line
+            if matched[1]:
+                address = int(matched[1], 16)
+                chains[address] = []
+            if "error: " in line:
+                assert "is not in GSYM" in line or "failed to extract" in line, line
+                continue
+            chains[address].append((matched[2], int(matched[3] or 0), matched[4] or "", int(matched[5] or 0)))
+    return chains
+
+
+def our_chain(gsym: Gsym, address: int) -> Chain:
+    return [
+        (
+            frame.name.decode(),
+            frame.offset_bytes,
+            (frame.directory + b"/" + frame.base).decode() if frame.base else "",
+            frame.line,
+        )
+        for frame in gsym.lookup(address)
+    ]
+
+
+@pytest.mark.parametrize("little_endian", [True, False], ids=["little", "big"])
+@pytest.mark.parametrize("seed", range(6))
+def test_llvm_answers_from_our_file_as_we_do(tmp_path: Path, seed: int, little_endian: bool) -> None:
+    rng = random.Random(seed)
+    table = random_table(rng, pieces=60, far=seed % 2 == 0, for_llvm=True)
+    path = tmp_path / "ours.gsym"
+    path.write_bytes(encode(table, base_address=table.start[0], uuid=bytes(20), little_endian=little_endian))
+    gsym = Gsym(path.read_bytes())
+    edges = {*table.start, *table.end, *table.row_address, *table.range_start, *table.range_end}
+    addresses = sorted(rng.sample(sorted({edge + step for edge in edges for step in (-1, 0, 1)} - {-1}), 1000))
+    answers = llvm_chains(path, addresses)
+    assert {address: our_chain(gsym, address) for address in addresses} == answers
+    assert sum(map(len, answers.values())) > 1000
+
+
+@pytest.mark.parametrize("little_endian", [True, False], ids=["little", "big"])
+def test_llvm_dumps_our_file_whole_without_a_complaint(tmp_path: Path, little_endian: bool) -> None:
+    table = random_table(random.Random(9), pieces=60)
+    path = tmp_path / "ours.gsym"
+    path.write_bytes(encode(table, base_address=0, uuid=bytes(range(20)), little_endian=little_endian))
+    dump = gsymutil(path)
+    assert "error" not in dump and "warning" not in dump
+    assert dump.count("FunctionInfo @") == 60
+    assert dump.count("LineTable:") == sum(map(int.__lt__, table.row_first, table.row_first[1:]))
+    assert dump.count("InlineInfo:") == sum(map(int.__lt__, table.node_first, table.node_first[1:]))
+
+
+@pytest.mark.parametrize("level", ["-O0", "-O2"])
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_we_answer_from_llvms_file_as_it_does(tmp_path: Path, compiler: str, level: str) -> None:
+    program = COMPILERS[compiler]
+    if program is None:
+        pytest.skip(f"{compiler} is not installed")
+    source, binary, path = tmp_path / "program.cc", tmp_path / "program", tmp_path / "llvm.gsym"
+    source.write_text(PROGRAM)
+    subprocess.run([program, "-g", level, source, "-o", binary], check=True, timeout=120)
+    assert GSYMUTIL is not None
+    subprocess.run(
+        [GSYMUTIL, f"--convert={binary}", f"--out-file={path}", "--num-threads=1"],
+        check=True,
+        capture_output=True,
+        timeout=120,
+    )
+    gsym = Gsym(path.read_bytes())
+    functions = [int(a, 16) for a in re.findall(r"\(0x([0-9a-f]{16})\)", gsymutil(path))]
+    addresses = sorted(random.Random(0).sample(range(min(functions), max(functions) + 64), 2000))
+    answers = llvm_chains(path, addresses)
+    assert {address: our_chain(gsym, address) for address in addresses} == answers
+    assert sum(map(len, answers.values())) > 1500
