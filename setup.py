@@ -78,7 +78,7 @@ def extensions() -> list[Extension]:
                     Extension(
                         source.removesuffix(".py").replace(os.sep, "."),
                         [source],
-                        extra_compile_args=["-O3"] if os.name == "posix" else [],
+                        extra_compile_args=["-O3", "-g0"] if os.name == "posix" else [],
                     )
                     for source in core_modules()
                 ],
