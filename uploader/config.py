@@ -44,10 +44,9 @@ def default_jobs() -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What a run goes by. ``to`` is None where no layer names a destination; the token never shows in a ``repr``."""
+    """What a run goes by. ``to`` is None where no layer names a destination; a token is no setting: `auth.credentials` finds it."""
 
     to: str | None = None
-    token: str | None = field(default=None, repr=False)
     project: str = DEFAULT_PROJECT
     jobs: int = field(default_factory=default_jobs)
     include: tuple[str, ...] = ()
@@ -142,7 +141,7 @@ def _checked(key: str, value: object, where: str) -> object:
     if reader is None:
         raise UsageError(
             f"{where} is not a setting",
-            remedy=f"The settings are: {', '.join(_FILE_KEYS)}.",
+            remedy=f"The settings are: {', '.join(_READERS)}.",
         )
     try:
         return reader(value)
@@ -200,7 +199,6 @@ def _switch(value: object) -> bool:
 
 _READERS: dict[str, Callable[[object], object]] = {
     "to": _text,
-    "token": _text,
     "project": _project,
     "jobs": _jobs,
     "include": _globs,
@@ -208,4 +206,3 @@ _READERS: dict[str, Callable[[object], object]] = {
     "require": _quality,
     "dwarf": _switch,
 }
-_FILE_KEYS = [key for key in _READERS if key != "token"]

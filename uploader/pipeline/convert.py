@@ -51,15 +51,13 @@ def convert(
     gathered = gather(inputs, progress=progress, include=include, exclude=exclude, dwarf=dwarf)
     outcomes = list(gathered.outcomes)
     folder = to_folder or output.is_dir() or len(inputs) > 1 or any(Path(path).is_dir() for path in inputs)
-    try:
-        (output if folder else output.parent).mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(f"can't write to {output}: {error.strerror or error}") from error
+    if gathered.artifacts:
+        _make_folder(output if folder else output.parent)
     targets = _targets(gathered.artifacts, output) if folder else [output for _ in gathered.artifacts]
     threads = jobs if len(gathered.artifacts) == 1 else 1
     stopped = threading.Event()
     error: SymupError | None = None
-    extracted = 0
+    left = len(gathered.artifacts)
     progress.stage("extract", len(gathered.artifacts))
     workers = ThreadPoolExecutor(jobs, thread_name_prefix="symup-file")
 
@@ -72,14 +70,13 @@ def convert(
         pending = [workers.submit(carry, *pair) for pair in zip(gathered.artifacts, targets, strict=True)]
         for future in as_completed(pending):
             outcome = gated(future.result(), require)
-            extracted += 1
+            left -= 1
             outcomes.append(outcome)
             progress.advance("extract")
             progress.finished(outcome)
     except KeyboardInterrupt:
         stopped.set()
         workers.shutdown(wait=False, cancel_futures=True)
-        left = len(gathered.artifacts) - extracted
         error = Interrupted(
             f"interrupted: {left} of {len(gathered.artifacts)} files were not converted",
             remedy="Run the same command again.",
@@ -89,8 +86,8 @@ def convert(
     return conclude(
         outcomes,
         error=error,
-        extracted=extracted,
-        unreached=len(gathered.artifacts) - extracted,
+        extracted=sum(outcome.decision is Decision.CONVERTED for outcome in outcomes),
+        unreached=left,
         allow_empty=allow_empty,
         paths=inputs,
     )
@@ -106,6 +103,13 @@ def _targets(artifacts: Sequence[Artifact], folder: Path) -> list[Path]:
             name += f"-{artifact.identity.primary.value[:16]}"
         targets.append(folder / (name + SUFFIX))
     return targets
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"can't write to {folder}: {error.strerror or error}") from error
 
 
 def _converted(artifact: Artifact, target: Path, *, dwarf: bool, threads: int) -> Outcome:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from uploader.binary.elf import ET_CORE, ET_REL, ElfFile
 from uploader.binary.identity import Identified, code_digest, identify
-from uploader.discover.walk import Found, walk
+from uploader.discover.walk import Trouble, walk
 from uploader.errors import ExitCode, InputError, NotElf
 from uploader.model import Decision, Identity, Outcome, SymbolId
 from uploader.pipeline.artifact import Artifact
@@ -45,12 +45,12 @@ def gather(
     by_id: dict[SymbolId, list[Identified]] = {}
     progress.stage("identify")
     for item in walk(paths, include=include, exclude=exclude):
-        if not isinstance(item, Found):
-            outcome = _trouble(str(item.path), item.reason, failed=item.failed)
+        if isinstance(item, Trouble):
+            outcome = failed(item.path, item.reason)
             outcomes.append(outcome)
             progress.finished(outcome)
             continue
-        met = _identified(str(item.path))
+        met = _identified(item.path)
         progress.advance("identify")
         if isinstance(met, Outcome):
             outcomes.append(met)
@@ -66,15 +66,6 @@ def gather(
         if artifact is not None:
             artifacts.append(artifact)
     return Gathered(artifacts=tuple(artifacts), outcomes=tuple(outcomes))
-
-
-def _trouble(path: str, reason: str, *, failed: bool) -> Outcome:
-    return Outcome(
-        path=path,
-        decision=Decision.FAILED if failed else Decision.SKIPPED,
-        reason=reason,
-        exit_code=ExitCode.SOME_FAILED if failed else ExitCode.DONE,
-    )
 
 
 def _identified(path: str) -> Identified | Outcome:

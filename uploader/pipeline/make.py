@@ -8,7 +8,7 @@ from uploader.binary.elf import ElfFile
 from uploader.extract.extract import build
 from uploader.gsym.encode import encode
 from uploader.model import Figures, IdScheme, SymbolId
-from uploader.pipeline.gather import Artifact
+from uploader.pipeline.artifact import Artifact
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

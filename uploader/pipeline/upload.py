@@ -14,7 +14,8 @@ from pathlib import Path
 from uploader import __version__
 from uploader.errors import Interrupted, NetworkGaveOut, NotAllowed, SymupError
 from uploader.model import Decision, Figures, Outcome, Quality
-from uploader.pipeline.gather import Artifact, gather
+from uploader.pipeline.artifact import Artifact
+from uploader.pipeline.gather import gather
 from uploader.pipeline.make import make
 from uploader.pipeline.outcomes import (
     Finished,
@@ -78,10 +79,10 @@ def upload(
         source_revision=source_revision(os.environ if environ is None else environ),
         extracting=threading.Semaphore(jobs),
     )
-    gathered = gather(paths, progress=progress, include=include, exclude=exclude, dwarf=dwarf)
-    run.unreached = len(gathered.artifacts)
-    run.outcomes.extend(gathered.outcomes)
     try:
+        gathered = gather(paths, progress=progress, include=include, exclude=exclude, dwarf=dwarf)
+        run.outcomes.extend(gathered.outcomes)
+        run.unreached = len(gathered.artifacts)
         wanted = run.ask(gathered.artifacts)
         if dry_run:
             for artifact, answer in wanted:
@@ -90,7 +91,8 @@ def upload(
             run.carry_all([artifact for artifact, _ in wanted])
     except KeyboardInterrupt:
         run.stopped.set()
-        run.error = Interrupted(f"interrupted: {run.unreached} of {len(gathered.artifacts)} files were not finished")
+        left = f"{run.unreached} symbol files were not finished" if run.unreached else "nothing was sent yet"
+        run.error = Interrupted(f"interrupted: {left}")
     return conclude(
         run.outcomes,
         error=run.error,

@@ -1,0 +1,170 @@
+"""``symup inspect``."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from uploader.cli import options, terminal
+from uploader.cli.files import mapped
+from uploader.errors import InputError, NotElf
+from uploader.report.words import count, printable, size
+
+if TYPE_CHECKING:
+    from uploader.symbols.columns import SymbolTable
+
+SCHEMA = "symup.inspect/1"
+GSYM_MAGICS = (b"MYSG", b"GSYM")
+
+_KINDS = {1: "relocatable file", 2: "executable", 3: "shared object or position-independent executable", 4: "core dump"}
+
+
+def command(
+    files: Annotated[list[Path], typer.Argument(help="Binaries and GSYM files.", metavar="FILE...")],
+    as_json: options.Json = False,
+) -> int:
+    """Show what a file is and holds: a binary's ids and sources of symbols, a GSYM file's counts and coverage.
+
+    Nothing is sent and nothing written. A file that can't be read is told, the others go on, and the exit code is 1.
+
+    Example: symup inspect build/server server.gsym
+    """
+    told: list[dict[str, Any]] = []
+    failures = 0
+    for path in files:
+        try:
+            page = _page(path)
+        except InputError as error:
+            failures += 1
+            page = {"file": str(path), "error": {"message": error.message, "remedy": error.remedy}}
+        told.append(page)
+        if as_json:
+            continue
+        if "error" in page:
+            terminal.say(f"symup: error: {printable(page['error']['message'])}")
+        else:
+            for line in _lines(page):
+                terminal.result(line)
+    if as_json:
+        terminal.document({"schema": SCHEMA, "files": told})
+    return 1 if failures else 0
+
+
+def _page(path: Path) -> dict[str, Any]:
+    if path.is_dir():
+        raise InputError(f"{path} is a folder; name the files in it")
+    data = mapped(path)
+    if bytes(data[:4]) in GSYM_MAGICS:
+        return _gsym_page(path, data)
+    return _binary_page(path)
+
+
+def _binary_page(path: Path) -> dict[str, Any]:
+    from uploader.binary.elf import ElfFile
+    from uploader.binary.identity import identify
+
+    try:
+        with ElfFile.open(path) as elf:
+            found = identify(elf)
+            executable_bytes = sum(end - start for start, end in elf.executable_ranges())
+            bits, little_endian = elf.bits, elf.little_endian
+    except NotElf as error:
+        raise InputError(f"{path} is neither an ELF file nor a GSYM file") from error
+    link = found.debug_link
+    return {
+        "file": str(path),
+        "format": "elf",
+        "size_bytes": found.size_bytes,
+        "kind": _KINDS.get(found.kind, f"kind {found.kind}"),
+        "machine": found.machine,
+        "bits": bits,
+        "byte_order": "little" if little_endian else "big",
+        "id": str(found.identity.primary),
+        "aliases": [str(alias) for alias in found.identity.aliases],
+        "executable_bytes": executable_bytes,
+        "has_code_bytes": found.has_code_bytes,
+        "sources": [source.value for source in found.sources],
+        "expected_quality": found.expected_quality.label,
+        "debug_link": None
+        if link is None
+        else {"name": link.name.decode("utf-8", "backslashreplace"), "crc32": f"{link.crc32:08x}"},
+    }
+
+
+def _gsym_page(path: Path, data: memoryview) -> dict[str, Any]:
+    from uploader.gsym.decode import decode
+
+    header, table = decode(data)
+    function_bytes = sum(table.end) - sum(table.start)
+    return {
+        "file": str(path),
+        "format": "gsym",
+        "size_bytes": len(data),
+        "version": header.version,
+        "byte_order": "little" if header.little_endian else "big",
+        "uuid": header.uuid.hex(),
+        "base_address": f"{header.base_address:#x}",
+        "functions": len(table),
+        "inlines": len(table.node_name),
+        "line_rows": len(table.row_address),
+        "names": max(len(table.names) - 1, 0),
+        "files": max(len(table.files) - 1, 0),
+        "function_bytes": function_bytes,
+        "line_bytes": _line_bytes(table),
+        "first_address": f"{table.start[0]:#x}" if len(table) else None,
+        "end_address": f"{table.end[-1]:#x}" if len(table) else None,
+        "string_bytes": header.strings.size_bytes,
+    }
+
+
+def _line_bytes(table: SymbolTable) -> int:
+    """Bytes of code that a line is known for: rows reach to the next one or to their function's end, line 0 is no line."""
+    first = table.row_first
+    total = sum(table.end[i] - table.start[i] for i in range(len(table)) if first[i] < first[i + 1])
+    for row, line in enumerate(table.row_line):
+        if line == 0:
+            piece = bisect_right(first, row) - 1
+            end = table.row_address[row + 1] if row + 1 < first[piece + 1] else table.end[piece]
+            total -= end - table.row_address[row]
+    return total
+
+
+def _lines(page: dict[str, Any]) -> Iterator[str]:
+    yield printable(page["file"])
+    rows = _binary_rows(page) if page["format"] == "elf" else _gsym_rows(page)
+    for label, value in rows:
+        yield f"  {label:18} {printable(value)}"
+
+
+def _binary_rows(page: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    yield "what", f"ELF {page['kind']}, {page['machine']}, {page['bits']} bit, {page['byte_order']} endian"
+    yield "size", size(page["size_bytes"])
+    yield "id", page["id"]
+    for alias in page["aliases"]:
+        yield "also known as", alias
+    yield (
+        "code",
+        size(page["executable_bytes"]) + ("" if page["has_code_bytes"] else " (its bytes are in another file)"),
+    )
+    yield "sources", ", ".join(page["sources"]) or "none"
+    yield "expected quality", page["expected_quality"]
+    if page["debug_link"]:
+        yield "debug file", f"{page['debug_link']['name']} (CRC {page['debug_link']['crc32']})"
+
+
+def _gsym_rows(page: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    yield "what", f"GSYM version {page['version']}, {page['byte_order']} endian"
+    yield "size", f"{size(page['size_bytes'])}, {size(page['string_bytes'])} of it strings"
+    yield "uuid", page["uuid"] or "none"
+    if page["functions"]:
+        yield "addresses", f"{page['first_address']} to {page['end_address']}, base {page['base_address']}"
+    yield "functions", f"{page['functions']:,}, {size(page['function_bytes'])} of code"
+    yield (
+        "lines",
+        f"{count(page['line_rows'], 'row')} in {count(page['files'], 'file')}, {size(page['line_bytes'])} of code",
+    )
+    yield "inlined calls", f"{page['inlines']:,}"

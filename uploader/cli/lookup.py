@@ -1,0 +1,112 @@
+"""``symup lookup``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from uploader.cli import options, terminal
+from uploader.cli.demangle import demangle as demangle_name
+from uploader.cli.files import mapped
+from uploader.errors import UsageError
+from uploader.report.words import printable
+
+if TYPE_CHECKING:
+    from uploader.gsym.lookup import Frame
+
+SCHEMA = "symup.lookup/1"
+
+
+def command(
+    file: Annotated[Path, typer.Argument(help="A GSYM file.", metavar="FILE.gsym")],
+    addresses: Annotated[
+        list[str] | None,
+        typer.Argument(help="Addresses in hex, 0x or not; from stdin without any.", metavar="[ADDR]..."),
+    ] = None,
+    demangle: Annotated[bool, typer.Option(help="C++ and Rust names as they were written.")] = True,
+    as_json: options.Json = False,
+) -> int:
+    """Show the function, file and line of addresses: the inline chain, innermost first.
+
+    Addresses are those of the binary as it was linked: for a stack trace, take the load address off. Each line is
+    'function at file:line', followed by (inlined) for calls that the compiler inlined into the next line.
+
+    Example: symup lookup server.gsym 0x401136
+    """
+    from uploader.gsym.lookup import Gsym
+
+    gsym = Gsym(mapped(file))
+    if as_json:
+        answers = [
+            _answer_object(address, gsym.lookup(address), demangled=demangle) for address in _wanted(addresses or [])
+        ]
+        terminal.document({"schema": SCHEMA, "file": str(file), "addresses": answers})
+        return 0
+    for address in _wanted(addresses or []):
+        for line in _lines(address, gsym.lookup(address), demangled=demangle):
+            terminal.result(line)
+    return 0
+
+
+def _wanted(addresses: list[str]) -> Iterator[int]:
+    """The addresses given, or one for each word on stdin, told one by one so that a pipe gets its answers at once."""
+    words: Iterable[str] = addresses or (word for line in sys.stdin for word in line.split())
+    for word in words:
+        try:
+            address = int(word, 16)
+        except ValueError:
+            address = -1
+        if not 0 <= address < 1 << 64:
+            raise UsageError(f"{word[:80]!r} is not an address", remedy="Give hex, like 0x401136.")
+        yield address
+
+
+def _lines(address: int, frames: list[Frame], *, demangled: bool) -> Iterator[str]:
+    """A line a frame; what the address is stands before the first."""
+    if not frames:
+        yield f"{address:#018x}  ??  (no symbol covers this address)"
+    for index, frame in enumerate(frames):
+        opening = f"{address:#018x}" if index == 0 else " " * 18
+        inlined = "  (inlined)" if index < len(frames) - 1 else ""
+        yield printable(f"{opening}  {_name(frame, demangled=demangled)}{_place(frame)}{inlined}")
+
+
+def _name(frame: Frame, *, demangled: bool) -> str:
+    name = frame.name.decode("utf-8", "backslashreplace")
+    return demangle_name(name) if demangled else name
+
+
+def _place(frame: Frame) -> str:
+    file = _file(frame)
+    if not file:
+        return f"  +{frame.offset_bytes:#x}"
+    return f" at {file}:{frame.line}" if frame.line else f" at {file}"
+
+
+def _file(frame: Frame) -> str:
+    directory, base = (part.decode("utf-8", "backslashreplace") for part in (frame.directory, frame.base))
+    if not directory or not base:
+        return base or directory
+    joiner = "\\" if "\\" in directory and "/" not in directory else "/"
+    return directory.rstrip(joiner) + joiner + base
+
+
+def _answer_object(address: int, frames: list[Frame], *, demangled: bool) -> dict[str, Any]:
+    return {
+        "address": f"{address:#x}",
+        "frames": [
+            {
+                "function": _name(frame, demangled=demangled),
+                "symbol": frame.name.decode("utf-8", "backslashreplace"),
+                "file": _file(frame) or None,
+                "line": frame.line or None,
+                "offset_bytes": frame.offset_bytes,
+                "inlined": index < len(frames) - 1,
+            }
+            for index, frame in enumerate(frames)
+        ],
+    }

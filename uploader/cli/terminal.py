@@ -1,0 +1,197 @@
+"""Where symup speaks: text for people on stderr, results on stdout, and how a run's progress shows in each setting."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, TextIO
+
+from uploader import core
+from uploader.errors import SymupError
+from uploader.model import Decision, Outcome
+from uploader.progress import Progress, Silent
+from uploader.report.words import count, printable, size
+
+if TYPE_CHECKING:
+    from tqdm import tqdm
+
+LINE_EVERY_SECONDS = 15.0
+"""How often a run without a terminal tells how far it is."""
+
+_DOING = {"extract": "extracting", "send": "sending", "identify": "looking", "ask": "asking"}
+
+
+def say(line: str) -> None:
+    """One line for a person, on stderr."""
+    write(sys.stderr, line + "\n")
+
+
+def result(line: str) -> None:
+    """One line of what was asked for, on stdout."""
+    write(sys.stdout, line + "\n")
+
+
+def announce(url: str) -> None:
+    """A server's URL as a line of its own on stdout, at once, for who waits for it."""
+    result(url)
+    sys.stdout.flush()
+
+
+def document(value: Mapping[str, Any]) -> None:
+    """The one JSON document of a run, on stdout. Names that aren't UTF-8 are escaped, so that it always is."""
+    write(sys.stdout, json.dumps(value, indent=2, ensure_ascii=True) + "\n")
+
+
+def write(stream: TextIO, text: str) -> None:
+    """Writes what the stream's encoding can't hold as escapes. A reader that went away raises `BrokenPipeError`."""
+    encoding = stream.encoding or "utf-8"
+    stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+
+
+def error(problem: SymupError) -> None:
+    """What went wrong, and what to do about it."""
+    say(f"symup: error: {printable(problem.message)}")
+    if problem.remedy:
+        say(f"  try: {printable(problem.remedy)}")
+
+
+def lines(text: Iterable[str]) -> None:
+    """Several lines for a person."""
+    for line in text:
+        say(line)
+
+
+def tell_core() -> None:
+    """Says once a run that the core is not compiled, and what to do; says nothing where it is."""
+    if not core.compiled():
+        say("symup: the core runs as plain Python, about 20 times slower than compiled")
+        say(f"  try: {core.REMEDY}")
+
+
+def progress(*, quiet: bool, verbose: bool, environ: Mapping[str, str] | None = None) -> Progress:
+    """Bars on a terminal; a line now and then where there is none, or in CI; nothing when quiet."""
+    environ = os.environ if environ is None else environ
+    if quiet:
+        return Silent()
+    if sys.stderr.isatty() and not environ.get("CI") and environ.get("TERM") != "dumb":
+        return Bars(verbose=verbose)
+    return Lines(verbose=verbose)
+
+
+def close(observer: Progress) -> None:
+    """Leaves the terminal as it was."""
+    if isinstance(observer, Bars):
+        observer.close()
+
+
+def _worth_telling(outcome: Outcome, *, verbose: bool) -> bool:
+    return verbose or outcome.decision is Decision.FAILED
+
+
+def _outcome_line(outcome: Outcome) -> str:
+    return f"symup: {outcome.decision.value}: {printable(outcome.path)}: {printable(outcome.reason)}"
+
+
+class Bars:
+    """Progress bars that vanish when the run ends. Implements `uploader.progress.Progress`."""
+
+    def __init__(self, *, verbose: bool) -> None:
+        self._verbose = verbose
+        self._bars: dict[str, tqdm[Any]] = {}
+        self._lock = threading.Lock()
+
+    def stage(self, name: str, total: int | None = None) -> None:
+        """A bar for the stage; those that come before extracting give way to it."""
+        from tqdm import tqdm
+
+        with self._lock:
+            if name in ("ask", "extract"):
+                self._close()
+            self._bars[name] = tqdm(
+                total=total,
+                desc=f"{_DOING.get(name, name):10}",
+                unit="B" if name == "send" else "file",
+                unit_scale=name == "send",
+                leave=False,
+                dynamic_ncols=True,
+                file=sys.stderr,
+                position=len(self._bars),
+                bar_format=None if total else "{desc} {n_fmt} {unit} {elapsed}",
+            )
+
+    def advance(self, name: str, amount: int = 1) -> None:
+        """Moves the stage's bar."""
+        with self._lock:
+            if bar := self._bars.get(name):
+                bar.update(amount)
+
+    def finished(self, outcome: Outcome) -> None:
+        """Tells a failure at once; with ``verbose`` everything."""
+        if _worth_telling(outcome, verbose=self._verbose):
+            self.note(_outcome_line(outcome))
+
+    def note(self, message: str) -> None:
+        """A line above the bars."""
+        from tqdm import tqdm
+
+        with self._lock:
+            tqdm.write(message, file=sys.stderr)
+
+    def close(self) -> None:
+        """Takes the bars away."""
+        with self._lock:
+            self._close()
+
+    def _close(self) -> None:
+        for bar in reversed(list(self._bars.values())):
+            bar.close()
+        self._bars.clear()
+
+
+class Lines:
+    """Plain lines, few of them: what CI logs are made for. Implements `uploader.progress.Progress`."""
+
+    def __init__(self, *, verbose: bool, every_seconds: float = LINE_EVERY_SECONDS) -> None:
+        self._verbose = verbose
+        self._every_seconds = every_seconds
+        self._next = time.monotonic() + every_seconds
+        self._done: dict[str, int] = {}
+        self._total: dict[str, int | None] = {}
+        self._lock = threading.Lock()
+
+    def stage(self, name: str, total: int | None = None) -> None:
+        """Remembers the total."""
+        with self._lock:
+            self._done[name], self._total[name] = 0, total
+
+    def advance(self, name: str, amount: int = 1) -> None:
+        """Tells how far it is, when it is time again."""
+        with self._lock:
+            self._done[name] = self._done.get(name, 0) + amount
+            now = time.monotonic()
+            if now < self._next:
+                return
+            self._next = now + self._every_seconds
+            told = self._told()
+        say(f"symup: {told}")
+
+    def finished(self, outcome: Outcome) -> None:
+        """Tells a failure at once; with ``verbose`` everything."""
+        if _worth_telling(outcome, verbose=self._verbose):
+            say(_outcome_line(outcome))
+
+    def note(self, message: str) -> None:
+        """One line."""
+        say(f"symup: {message}")
+
+    def _told(self) -> str:
+        if "extract" not in self._done:
+            return f"looked at {count(self._done.get('identify', 0), 'file')} so far"
+        total = self._total.get("extract")
+        told = f"extracted {self._done['extract']:,} of {total:,} files" if total else "extracting"
+        sent = self._done.get("send", 0)
+        return f"{told}, {size(sent)} sent" if sent else told

@@ -1,0 +1,80 @@
+"""``symup upload``."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated
+
+import typer
+
+from uploader.cli import options, tell, terminal
+from uploader.report.words import printable
+
+
+def command(
+    paths: options.Paths,
+    to: options.To = None,
+    project: options.Project = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Ask what is missing, and send nothing.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace what is stored, even if as good or better.")] = False,
+    no_dwarf: options.NoDwarf = False,
+    include: options.Include = None,
+    exclude: options.Exclude = None,
+    require: options.Require = None,
+    allow_empty: options.AllowEmpty = False,
+    jobs: options.Jobs = None,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+) -> int:
+    """Send the symbols of binaries to a symbol store: only what is missing there, or better than what is there.
+
+    Binaries and debug files are found by content in the files and folders given. Interrupted? Run the same command again: it
+    sends only what is still missing.
+
+    Example: symup upload build/ --to https://symbols.example.com --exclude '*_test'
+    """
+    started = time.monotonic()
+    chosen = options.settings(
+        to=to,
+        project=project,
+        include=include,
+        exclude=exclude,
+        require=require,
+        jobs=jobs,
+        dwarf=False if no_dwarf else None,
+    )
+    destination = options.open_destination(chosen)
+    if to is None and not quiet:
+        terminal.say(f"symup: sending to {printable(destination.url)}")
+    terminal.tell_core()
+
+    from uploader.pipeline.upload import upload
+
+    observer = terminal.progress(quiet=quiet, verbose=verbose)
+    try:
+        finished = upload(
+            paths,
+            destination,
+            progress=observer,
+            jobs=chosen.jobs,
+            include=chosen.include,
+            exclude=chosen.exclude,
+            dwarf=chosen.dwarf,
+            force=force,
+            dry_run=dry_run,
+            require=chosen.require,
+            allow_empty=allow_empty,
+        )
+    finally:
+        terminal.close(observer)
+    return tell.run(
+        "upload",
+        finished,
+        seconds=time.monotonic() - started,
+        destination=destination.url,
+        project=chosen.project,
+        as_json=as_json,
+        quiet=quiet,
+        verbose=verbose,
+    )

@@ -1,0 +1,110 @@
+"""A run as text: what went wrong first, every file while they are few, groups of them once they are many."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from uploader.model import Decision, Outcome, Quality
+from uploader.report.words import count, duration, printable, share, size
+
+LIST_ALL_UP_TO = 20
+"""Runs with more files than this list only what needs a person, and count the rest."""
+
+LIST_WORST = 20
+"""So many failures are listed one by one, and so many reasons of each other kind."""
+
+_PAST = {
+    Decision.STORED: "stored",
+    Decision.CONVERTED: "converted",
+    Decision.PRESENT: "already there",
+    Decision.PLANNED: "would be sent",
+    Decision.SKIPPED: "skipped",
+    Decision.FAILED: "failed",
+}
+
+
+def summary(outcomes: Sequence[Outcome], *, seconds: float, verbose: bool = False) -> Iterator[str]:
+    """The lines of a run's report, the verdict last. Lines hold no line breaks, escapes or colours."""
+    calm = [outcome for outcome in outcomes if not outcome.exit_code]
+    grave = sorted((outcome for outcome in outcomes if outcome.exit_code), key=lambda outcome: outcome.path)
+    if verbose or len(outcomes) <= LIST_ALL_UP_TO:
+        width = min(max((len(printable(outcome.path)) for outcome in outcomes), default=0), 48)
+        for outcome in (*calm, *grave):
+            yield from _lines(outcome, width)
+    else:
+        yield from _groups(calm)
+        width = min(max((len(printable(outcome.path)) for outcome in grave[:LIST_WORST]), default=0), 48)
+        for outcome in grave[:LIST_WORST]:
+            yield from _lines(outcome, width)
+        if len(grave) > LIST_WORST:
+            yield f"  ... and {len(grave) - LIST_WORST:,} more like these; --verbose lists all, --json too"
+    yield _verdict(outcomes, seconds)
+
+
+def _lines(outcome: Outcome, width: int) -> Iterator[str]:
+    quality = outcome.quality.label if outcome.quality else ""
+    yield f"  {outcome.decision.value:9} {quality:9} {printable(outcome.path):{width}}  {_detail(outcome)}".rstrip()
+    for warning in outcome.warnings[:3]:
+        yield f"      warning: {printable(warning)}"
+    if len(outcome.warnings) > 3:
+        yield f"      ... and {count(len(outcome.warnings) - 3, 'more warning')}, which --json lists"
+    if outcome.remedy and outcome.exit_code:
+        yield f"      try: {printable(outcome.remedy)}"
+
+
+def _detail(outcome: Outcome) -> str:
+    figures = outcome.figures
+    if outcome.exit_code or figures is None or outcome.decision not in (Decision.STORED, Decision.CONVERTED):
+        return printable(outcome.reason)
+    covered = share(figures.function_bytes, figures.executable_bytes)
+    with_lines = share(figures.line_bytes, figures.executable_bytes)
+    told = f"{count(figures.functions, 'function')}, {covered} of the code named"
+    if figures.line_rows:
+        told += f", {with_lines} with lines"
+    told += f"; {size(outcome.input_size_bytes)} -> {size(outcome.compressed_size_bytes or outcome.gsym_size_bytes)}"
+    new = outcome.reason in ("new in the store", "") or outcome.decision is Decision.CONVERTED
+    return told if new else f"{told} ({printable(outcome.reason)})"
+
+
+def _groups(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    """One line for each decision and quality, or reason where that is what matters; with an example or two."""
+    groups: dict[tuple[Decision, str], list[str]] = {}
+    for outcome in outcomes:
+        if outcome.decision is Decision.SKIPPED:
+            what = _kind_of(printable(outcome.reason))
+        else:
+            what = outcome.quality.label if outcome.quality else ""
+        groups.setdefault((outcome.decision, what), []).append(outcome.path)
+    order = list(Decision)
+    listed = sorted(groups.items(), key=lambda group: (order.index(group[0][0]), -len(group[1]), group[0][1]))
+    for (decision, what), paths in listed[:LIST_WORST]:
+        examples = ", ".join(printable(os.path.basename(path)) for path in paths[:2])
+        more = ", ..." if len(paths) > 2 else ""
+        yield f"  {decision.value:9} {len(paths):>7,}  {what}  ({examples}{more})"
+    if len(listed) > LIST_WORST:
+        yield f"  ... and {count(len(listed) - LIST_WORST, 'more kind')}; --verbose lists all, --json too"
+
+
+def _kind_of(reason: str) -> str:
+    """The reason without the one file that it names, so that equal reasons count as one."""
+    for opening in ("the same bytes as", "has the id of"):
+        if reason.startswith(opening):
+            return {"the same bytes as": "a copy of another", "has the id of": "a companion of a richer file"}[opening]
+    return reason
+
+
+def _verdict(outcomes: Sequence[Outcome], seconds: float) -> str:
+    decisions = Counter(outcome.decision for outcome in outcomes)
+    parts = [f"{decisions[decision]:,} {_PAST[decision]}" for decision in _PAST if decisions[decision]]
+    told = f"{count(len(outcomes), 'file')}: {', '.join(parts) or 'nothing to do'}"
+    poor = sum(
+        outcome.quality is Quality.FUNCTIONS and outcome.decision is not Decision.SKIPPED for outcome in outcomes
+    )
+    if poor:
+        told += f"; {poor:,} with function names only (built without -g?)"
+    sent = sum(outcome.sent_size_bytes for outcome in outcomes)
+    if sent:
+        told += f"; {size(sent)} sent in {count(sum(outcome.chunks_sent for outcome in outcomes), 'chunk')}"
+    return f"{told}; {duration(seconds)}"
