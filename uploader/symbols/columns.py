@@ -7,7 +7,7 @@ indexes. A column is any writable buffer of that item type, so that the compiled
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -85,3 +85,65 @@ def taken(column: Any, count: int) -> array[int]:
     exact = array(view.format)
     exact.frombytes(view[:count].cast("B"))
     return exact
+
+
+NONE = 0xFFFFFFFF
+"""In a column of indexes: there is none."""
+
+
+@dataclass(slots=True, kw_only=True)
+class SourceColumns:
+    """What one source says of a binary, before anything is decided: functions with ranges, inline trees, line tables.
+
+    - The ranges of function ``i`` are ``function_range[i]:function_range[i + 1]`` of ``range_start`` and ``range_end``: ascending, disjoint. Its
+      inline nodes are ``function_node[i]:function_node_end[i]`` of the node columns, in preorder.
+    - ``function_table`` is the line table that speaks for it, or ``NONE``; the rows of table ``t`` are ``table_first[t]:table_first[t + 1]``,
+      ascending by address; a row holds until the next, and one whose file is ``NONE`` says that nothing is known from there on.
+    - Names index ``names`` (0: unknown). Files are slots: `file_at` turns one into (directory, base name).
+    - Nothing is clipped: inlines may leave their parents, siblings may overlap, functions may overlap.
+    """
+
+    names: NameTable
+    file_at: Callable[[int], tuple[bytes, bytes]]
+    file_slots: int
+
+    function_name: array[int] = field(default_factory=indexes)
+    function_table: array[int] = field(default_factory=indexes)
+    function_decl_file: array[int] = field(default_factory=indexes)
+    function_decl_line: array[int] = field(default_factory=indexes)
+    function_node: array[int] = field(default_factory=indexes)
+    function_node_end: array[int] = field(default_factory=indexes)
+    function_range: array[int] = field(default_factory=lambda: array(TYPE_INDEX, [0]))
+    range_start: array[int] = field(default_factory=addresses)
+    range_end: array[int] = field(default_factory=addresses)
+
+    node_depth: array[int] = field(default_factory=indexes)
+    node_name: array[int] = field(default_factory=indexes)
+    node_call_file: array[int] = field(default_factory=indexes)
+    node_call_line: array[int] = field(default_factory=indexes)
+    node_range: array[int] = field(default_factory=lambda: array(TYPE_INDEX, [0]))
+    node_range_start: array[int] = field(default_factory=addresses)
+    node_range_end: array[int] = field(default_factory=addresses)
+
+    table_first: array[int] = field(default_factory=lambda: array(TYPE_INDEX, [0]))
+    row_address: array[int] = field(default_factory=addresses)
+    row_file: array[int] = field(default_factory=indexes)
+    row_line: array[int] = field(default_factory=indexes)
+    sequences: Sequence[tuple[int, int, int]] = ()
+    """(start, end, table) of every stretch of code that some line table speaks for, ascending."""
+
+
+class NameTable:
+    """Names by number, each once; number 0 is the empty name."""
+
+    def __init__(self) -> None:
+        self.names: list[bytes] = [b""]
+        self._number: dict[bytes, int] = {b"": 0}
+
+    def intern(self, name: bytes) -> int:
+        """The number of a name, a new one where it is new."""
+        number = self._number.get(name)
+        if number is None:
+            number = self._number[name] = len(self.names)
+            self.names.append(name)
+        return number

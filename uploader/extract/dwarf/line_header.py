@@ -14,7 +14,7 @@ from uploader.extract.dwarf.constants import (
     FORM_UDATA,
 )
 from uploader.extract.dwarf.sections import DwarfSections
-from uploader.extract.dwarf.units import StringReader, Unit
+from uploader.extract.dwarf.units import StringReader, Unit, string_at
 
 _CONTENT_PATH = 1
 _CONTENT_DIRECTORY_INDEX = 2
@@ -239,8 +239,6 @@ class FileNames:
 
     def _read(self, form: int, value: int, unit: Unit) -> bytes:
         if form == FORM_STRING:
-            from uploader.extract.dwarf.units import string_at
-
             return string_at(self._sections.line, value)
         return self._strings.read(self._strings.locate(form, value, unit))
 

@@ -11,7 +11,6 @@ from array import array
 
 import cython
 
-from uploader.errors import MalformedDwarf
 from uploader.extract.dwarf.line_header import LineHeader
 from uploader.symbols.columns import grown
 
@@ -23,7 +22,7 @@ NO_FILE = 0xFFFFFFFF
 class LineReader:
     """The rows of the tables read so far: those of table ``t`` are ``table_first[t]:table_first[t + 1]``.
 
-    ``row_file`` counts from the table's own first file (0 is the first entry in every DWARF version).
+    ``row_file`` is a file's slot: what ``read`` was given as the table's first, plus the file's place in the table.
     """
 
     data: cython.const[cython.uchar][::1]
@@ -59,7 +58,7 @@ class LineReader:
     begin_address: cython.ulonglong
     file_base: cython.int
     file_count: cython.ulonglong
-    defined: cython.longlong
+    first_slot: cython.uint
     position: cython.longlong
 
     def __init__(self, data: bytes | memoryview, executable: list[tuple[int, int]], *, little_endian: bool) -> None:
@@ -93,10 +92,10 @@ class LineReader:
         self.begin_address = 0
         self.file_base = 0
         self.file_count = 0
-        self.defined = 0
+        self.first_slot = 0
         self.position = 0
 
-    def read(self, header: LineHeader) -> str | None:
+    def read(self, header: LineHeader, first_slot: int) -> str | None:
         """Runs one table's program and appends its rows as the next table; gives what was wrong with it, if anything.
 
         Sequences that ended before the damage count.
@@ -105,7 +104,7 @@ class LineReader:
         self.sequence_count = 0
         self.file_base = 0 if header.version >= 5 else 1
         self.file_count = header.file_count
-        self.defined = 0
+        self.first_slot = first_slot
         trouble: str | None = None
         start: cython.longlong = header.program_offset
         end: cython.longlong = header.end
@@ -212,9 +211,6 @@ class LineReader:
                         self._cut()
                     address = value
                     operation = 0
-                elif inner == 3:
-                    self.file_count += 1
-                    self.defined += 1
                 p = next_op
             elif opcode == 1:
                 self._row(address, file, line)
@@ -335,7 +331,7 @@ class LineReader:
             self.pending_file = 0xFFFFFFFF
             self.pending_line = 0
         else:
-            self.pending_file = cython.cast(cython.uint, file - self.file_base)
+            self.pending_file = self.first_slot + cython.cast(cython.uint, file - self.file_base)
             self.pending_line = cython.cast(cython.uint, line)
         return 0
 
@@ -462,4 +458,4 @@ class LineReader:
         return self.sequence_start, self.sequence_end, self.sequence_table
 
 
-__all__ = ["NO_FILE", "LineReader", "MalformedDwarf"]
+__all__ = ["NO_FILE", "LineReader"]

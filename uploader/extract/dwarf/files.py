@@ -1,0 +1,55 @@
+"""The files of all line tables in one row of slots, named only when asked."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+from collections.abc import Sequence
+
+from uploader.extract.dwarf.line_header import FileNames, LineHeader
+from uploader.extract.dwarf.sections import DwarfSections
+from uploader.extract.dwarf.units import Unit
+
+
+class FileSlots:
+    """Numbers every file of every table that was added: table after table, each from its first entry on."""
+
+    def __init__(self, sections: DwarfSections) -> None:
+        self._names = FileNames(sections)
+        self._headers: list[LineHeader] = []
+        self._units: list[Unit] = []
+        self._first: list[int] = []
+        self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    @property
+    def tables(self) -> int:
+        """How many tables were added."""
+        return len(self._headers)
+
+    def add(self, header: LineHeader, unit: Unit) -> int:
+        """Numbers the files of one more table, named from the unit's directory on; gives the first number."""
+        first = self._count
+        self._headers.append(header)
+        self._units.append(unit)
+        self._first.append(first)
+        self._count += header.file_count
+        return first
+
+    def file_at(self, slot: int) -> tuple[bytes, bytes]:
+        """(directory, base name) of a slot."""
+        table = bisect_right(self._first, slot) - 1
+        while self._first[table] + self._headers[table].file_count <= slot:
+            table -= 1
+        return self._names.pair(self._headers[table], slot - self._first[table], self._units[table])
+
+    def columns(self, table_of_unit: Sequence[int]) -> tuple[array[int], array[int], array[int]]:
+        """For every unit: the first slot of its table, how many files it has, and whether DWARF counts them from 0 or 1."""
+        first, count, base = array("I"), array("I"), array("I")
+        for table in table_of_unit:
+            first.append(self._first[table] if table >= 0 else 0)
+            count.append(self._headers[table].file_count if table >= 0 else 0)
+            base.append(1 if table >= 0 and self._headers[table].version < 5 else 0)
+        return first, count, base

@@ -1,0 +1,1 @@
+from uploader.extract.dwarf.die cimport DieReader

@@ -1,0 +1,179 @@
+"""Decides which source speaks for which address: ranges that overlap become disjoint pieces, each with one name.
+
+The rules, from the strongest:
+
+- where functions overlap, the one that starts later (the inner one) speaks, and the outer one goes on behind it;
+- of functions with one and the same range, the one with lines speaks, then the one with inlines, then the first;
+- a symbol that starts exactly where a function's range does names it: it keeps ``.cold``, ``.isra.0`` and the like;
+- symbols fill what functions leave, and nothing is stretched over a gap.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import cython
+
+from uploader.symbols.columns import NONE, NameTable, SourceColumns, addresses, indexes
+
+
+class Symbols(Protocol):
+    """Named ranges ascending by start, one for each start; they may nest and overlap."""
+
+    start: array[int]
+    end: array[int]
+
+    def __len__(self) -> int: ...
+
+    def name(self, index: int) -> bytes:
+        """The name of a symbol."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Plan:
+    """Disjoint pieces, ascending: whose they are and what they are called; lines and inlines are still to be cut out."""
+
+    start: array[int] = field(default_factory=addresses)
+    end: array[int] = field(default_factory=addresses)
+    name: array[int] = field(default_factory=indexes)
+    function: array[int] = field(default_factory=indexes)
+    """The function of the source that the piece belongs to, or ``NONE`` for one that only a symbol knows."""
+    table: array[int] = field(default_factory=indexes)
+    symbol: array[int] = field(default_factory=indexes)
+    """The symbol that named it, or ``NONE``."""
+
+    def add(self, start: int, end: int, name: int, function: int, table: int, symbol: int) -> None:
+        """Appends one piece."""
+        self.start.append(start)
+        self.end.append(end)
+        self.name.append(name)
+        self.function.append(function)
+        self.table.append(table)
+        self.symbol.append(symbol)
+
+
+def merge(source: SourceColumns | None, symbols: Symbols | None, names: NameTable) -> Plan:
+    """The plan for a binary of which either or both may be known."""
+    pieces = _function_pieces(source) if source is not None else []
+    plan = Plan()
+    symbol_pieces = _nested_pieces(list(zip(symbols.start, symbols.end, range(len(symbols)), strict=True))) if symbols is not None else []
+    symbol_at: dict[int, int] = dict(zip(symbols.start, range(len(symbols)), strict=True)) if symbols is not None else {}
+    symbol_name: dict[int, int] = {}
+
+    def named(symbol: int) -> int:
+        number = symbol_name.get(symbol)
+        if number is None:
+            assert symbols is not None
+            number = symbol_name[symbol] = names.intern(symbols.name(symbol))
+        return number
+
+    tables = _Tables(source)
+    at: cython.Py_ssize_t = 0
+    count: cython.Py_ssize_t = len(symbol_pieces)
+    reached: int = 0
+    for start, end, function, head in pieces:
+        while at < count and symbol_pieces[at][0] < start:
+            piece_start, piece_end, symbol = symbol_pieces[at]
+            if piece_end > reached:
+                tables.add(plan, max(piece_start, reached), min(piece_end, start), named(symbol), symbol)
+            if piece_end > end:
+                break
+            at += 1
+        reached = max(reached, end)
+        assert source is not None
+        symbol = symbol_at.get(head, NONE)
+        name = named(symbol) if symbol != NONE else source.function_name[function]
+        if name:
+            plan.add(start, end, name, function, source.function_table[function], symbol)
+        elif symbols is not None:
+            _add_covering(plan, start, end, function, source, symbols, named)
+    while at < count:
+        piece_start, piece_end, symbol = symbol_pieces[at]
+        if piece_end > reached:
+            tables.add(plan, max(piece_start, reached), piece_end, named(symbol), symbol)
+        at += 1
+    return plan
+
+
+def _add_covering(plan: Plan, start: int, end: int, function: int, source: SourceColumns, symbols: Symbols, named) -> None:  # type: ignore[no-untyped-def]  # a closure of merge
+    """A nameless function inside a larger symbol takes that symbol's name; without one it can't be told and is left out."""
+    index = bisect_right(symbols.start, start) - 1
+    if index >= 0 and symbols.end[index] > start:
+        plan.add(start, end, named(index), function, source.function_table[function], index)
+
+
+class _Tables:
+    """Finds the line tables that speak for code which no function of the source covers."""
+
+    def __init__(self, source: SourceColumns | None) -> None:
+        self._sequences = source.sequences if source is not None else ()
+        self._starts = [start for start, _, _ in self._sequences]
+
+    def add(self, plan: Plan, start: int, end: int, name: int, symbol: int) -> None:
+        """Appends a symbol's piece, cut where another line table takes over."""
+        index = bisect_right(self._starts, start) - 1
+        while start < end:
+            if index >= 0 and self._sequences[index][1] > start:
+                stop = min(end, self._sequences[index][1])
+                if index + 1 < len(self._starts):
+                    stop = min(stop, max(self._starts[index + 1], start + 1))
+                plan.add(start, stop, name, NONE, self._sequences[index][2], symbol)
+                start = stop
+            else:
+                stop = min(end, self._starts[index + 1]) if index + 1 < len(self._starts) else end
+                plan.add(start, stop, name, NONE, NONE, symbol)
+                start = stop
+            while index + 1 < len(self._starts) and self._starts[index + 1] <= start:
+                index += 1
+
+
+def _function_pieces(source: SourceColumns) -> list[tuple[int, int, int, int]]:
+    """(start, end, function, start of the range that it is a piece of), disjoint and ascending."""
+    best: dict[tuple[int, int], int] = {}
+    worth: dict[int, int] = {}
+    functions: int = len(source.function_name)
+    for function in range(functions):
+        value = 0
+        if source.function_table[function] != NONE:
+            value += 2
+        if source.function_node[function] < source.function_node_end[function]:
+            value += 1
+        worth[function] = value
+        for at in range(source.function_range[function], source.function_range[function + 1]):
+            key = (source.range_start[at], source.range_end[at])
+            known = best.get(key)
+            if known is None or worth[known] < value:
+                best[key] = function
+    ranges = [(start, end, function) for (start, end), function in best.items()]
+    ranges.sort(key=lambda each: (each[0], -each[1], -each[2]))
+    return [(start, end, ranges[index][2], ranges[index][0]) for start, end, index in _nested_pieces([(start, end, index) for index, (start, end, _) in enumerate(ranges)])]
+
+
+def _nested_pieces(ranges: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
+    """Cuts ranges, ascending by start and the longer first, into disjoint pieces in which the latest start speaks."""
+    pieces: list[tuple[int, int, int]] = []
+    open_end: list[int] = []
+    open_index: list[int] = []
+    cursor: int = 0
+    for start, end, index in ranges:
+        while open_end and open_end[-1] <= start:
+            if cursor < open_end[-1]:
+                pieces.append((cursor, open_end[-1], open_index[-1]))
+                cursor = open_end[-1]
+            open_end.pop()
+            open_index.pop()
+        if open_end and cursor < start:
+            pieces.append((cursor, start, open_index[-1]))
+        cursor = start
+        open_end.append(end)
+        open_index.append(index)
+    while open_end:
+        if cursor < open_end[-1]:
+            pieces.append((cursor, open_end[-1], open_index[-1]))
+            cursor = open_end[-1]
+        open_end.pop()
+        open_index.pop()
+    return pieces

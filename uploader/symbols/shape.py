@@ -1,0 +1,443 @@
+"""Cuts each piece's lines and inlines out of its source, so that the table holds to every invariant of `SymbolTable`.
+
+Rows are clamped to the piece's start; where the line table is silent for a part of a piece, the piece is cut there, so that no row is
+stretched over a gap. Inlines are clipped to their parents, and of siblings that overlap the later one speaks, as in LLVM's symbolizer.
+"""
+
+from __future__ import annotations
+
+from array import array
+
+import cython
+
+from uploader.symbols.columns import NONE, SourceColumns, SymbolTable, grown, taken
+from uploader.symbols.merge import Plan
+from uploader.symbols.siblings import part_siblings
+
+MAX_DEPTH = 1024
+
+
+@cython.final
+@cython.cclass
+class Shaper:
+    """Builds the columns of one `SymbolTable`, piece after piece, in order."""
+
+    decl_file: cython.uint[::1]
+    decl_line: cython.uint[::1]
+    function_node: cython.uint[::1]
+    function_node_end: cython.uint[::1]
+    source_depth: cython.uint[::1]
+    source_name: cython.uint[::1]
+    source_call_file: cython.uint[::1]
+    source_call_line: cython.uint[::1]
+    source_range: cython.uint[::1]
+    source_start: cython.ulonglong[::1]
+    source_end: cython.ulonglong[::1]
+    table_first: cython.uint[::1]
+    source_address: cython.ulonglong[::1]
+    source_file: cython.uint[::1]
+    source_line: cython.uint[::1]
+
+    pieces: cython.Py_ssize_t
+    start: cython.ulonglong[::1]
+    end: cython.ulonglong[::1]
+    name: cython.uint[::1]
+    origin: cython.uint[::1]
+    row_first: cython.uint[::1]
+    node_first: cython.uint[::1]
+    rows: cython.Py_ssize_t
+    row_address: cython.ulonglong[::1]
+    row_file: cython.uint[::1]
+    row_line: cython.uint[::1]
+    nodes: cython.Py_ssize_t
+    node_depth: cython.uint[::1]
+    node_name: cython.uint[::1]
+    node_call_file: cython.uint[::1]
+    node_call_line: cython.uint[::1]
+    range_first: cython.uint[::1]
+    ranges: cython.Py_ssize_t
+    range_start: cython.ulonglong[::1]
+    range_end: cython.ulonglong[::1]
+
+    level_first: cython.Py_ssize_t[::1]
+    level_last: cython.Py_ssize_t[::1]
+    level_claimed: cython.ulonglong[::1]
+
+    def __init__(self, source: SourceColumns) -> None:
+        self.decl_file = _some(source.function_decl_file)
+        self.decl_line = _some(source.function_decl_line)
+        self.function_node = _some(source.function_node)
+        self.function_node_end = _some(source.function_node_end)
+        self.source_depth = _some(source.node_depth)
+        self.source_name = _some(source.node_name)
+        self.source_call_file = _some(source.node_call_file)
+        self.source_call_line = _some(source.node_call_line)
+        self.source_range = _some(source.node_range)
+        self.source_start = _some(source.node_range_start)
+        self.source_end = _some(source.node_range_end)
+        self.table_first = _some(source.table_first)
+        self.source_address = _some(source.row_address)
+        self.source_file = _some(source.row_file)
+        self.source_line = _some(source.row_line)
+        self.pieces = 0
+        self.start = array("Q", bytes(8 * 64))
+        self.end = array("Q", bytes(8 * 64))
+        self.name = array("I", bytes(4 * 64))
+        self.origin = array("I", bytes(4 * 64))
+        self.row_first = array("I", bytes(4 * 64))
+        self.node_first = array("I", bytes(4 * 64))
+        self.rows = 0
+        self.row_address = array("Q", bytes(8 * 64))
+        self.row_file = array("I", bytes(4 * 64))
+        self.row_line = array("I", bytes(4 * 64))
+        self.nodes = 0
+        self.node_depth = array("I", bytes(4 * 64))
+        self.node_name = array("I", bytes(4 * 64))
+        self.node_call_file = array("I", bytes(4 * 64))
+        self.node_call_line = array("I", bytes(4 * 64))
+        self.range_first = array("I", bytes(4 * 64))
+        self.ranges = 0
+        self.range_start = array("Q", bytes(8 * 64))
+        self.range_end = array("Q", bytes(8 * 64))
+        self.level_first = array("q", bytes(8 * (MAX_DEPTH + 2)))
+        self.level_last = array("q", bytes(8 * (MAX_DEPTH + 2)))
+        self.level_claimed = array("Q", bytes(8 * (MAX_DEPTH + 2)))
+
+    def run(self, plan: Plan) -> None:
+        """Shapes every piece of the plan."""
+        n: cython.Py_ssize_t = len(plan.start)
+        if n == 0:
+            return
+        start: cython.ulonglong[::1] = plan.start
+        end: cython.ulonglong[::1] = plan.end
+        name: cython.uint[::1] = plan.name
+        function: cython.uint[::1] = plan.function
+        table: cython.uint[::1] = plan.table
+        i: cython.Py_ssize_t
+        with cython.nogil:
+            for i in range(n):
+                self._piece(i, start[i], end[i], name[i], function[i], table[i])
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def _piece(
+        self,
+        plan_index: cython.Py_ssize_t,
+        start: cython.ulonglong,
+        end: cython.ulonglong,
+        name: cython.uint,
+        function: cython.uint,
+        table: cython.uint,
+    ) -> cython.int:
+        """Cuts one piece into parts that have lines throughout and parts that have none."""
+        none: cython.uint = 0xFFFFFFFF
+        row: cython.Py_ssize_t = -1
+        last: cython.Py_ssize_t = 0
+        lined: cython.bint
+        part: cython.ulonglong = start
+        stop: cython.ulonglong
+        if table != none:
+            last = self.table_first[table + 1]
+            row = self._row_before(self.table_first[table], last, start)
+        while part < end:
+            self._open(plan_index, part, name)
+            stop = end
+            lined = False
+            if table != none:
+                lined = row >= self.table_first[table] and row < last and self.source_file[row] != none
+                row = self._lines(row, last, part, end) if lined else self._next_lined(row, last)
+                if row < last and self.source_address[row] < end:
+                    stop = self.source_address[row]
+            if not lined and function != none and part == start and stop == end:
+                if self.decl_line[function] and self.decl_file[function] != none:
+                    self._put_row(start, self.decl_file[function], self.decl_line[function])
+            if function != none:
+                self._inlines(part, stop, self.function_node[function], self.function_node_end[function])
+            self.end[self.pieces] = stop
+            self.pieces += 1
+            part = stop
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-2)
+    def _row_before(self, first: cython.Py_ssize_t, last: cython.Py_ssize_t, address: cython.ulonglong) -> cython.Py_ssize_t:
+        """The last row of ``first:last`` that is not behind an address, or ``first - 1``."""
+        low: cython.Py_ssize_t = first
+        high: cython.Py_ssize_t = last
+        middle: cython.Py_ssize_t
+        while low < high:
+            middle = (low + high) >> 1
+            if self.source_address[middle] <= address:
+                low = middle + 1
+            else:
+                high = middle
+        return low - 1
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def _next_lined(self, row: cython.Py_ssize_t, last: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """The first row behind ``row`` that knows a file."""
+        none: cython.uint = 0xFFFFFFFF
+        row += 1
+        while row < last and self.source_file[row] == none:
+            row += 1
+        return row
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def _lines(self, row: cython.Py_ssize_t, last: cython.Py_ssize_t, start: cython.ulonglong, end: cython.ulonglong) -> cython.Py_ssize_t:
+        """Puts the rows from ``row`` on, the first at ``start``; gives the row that ends the run: a gap, one behind ``end``, or the last."""
+        none: cython.uint = 0xFFFFFFFF
+        file: cython.uint = self.source_file[row]
+        line: cython.uint = self.source_line[row]
+        self._put_row(start, file, line)
+        row += 1
+        while row < last and self.source_address[row] < end and self.source_file[row] != none:
+            if self.source_file[row] != file or self.source_line[row] != line:
+                file = self.source_file[row]
+                line = self.source_line[row]
+                self._put_row(self.source_address[row], file, line)
+            row += 1
+        return row
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def _inlines(self, start: cython.ulonglong, end: cython.ulonglong, first: cython.Py_ssize_t, last: cython.Py_ssize_t) -> cython.int:
+        """Puts the nodes ``first:last`` clipped to the part, each to its parent's ranges; what is then empty goes with all below it."""
+        i: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        before: cython.Py_ssize_t
+        depth: cython.uint
+        parent: cython.uint
+        dropped: cython.uint = 0xFFFFFFFF
+        suspect: cython.bint = False
+        self.level_claimed[1] = 0
+        for i in range(first, last):
+            depth = self.source_depth[i]
+            if depth > dropped:
+                continue
+            dropped = 0xFFFFFFFF
+            if depth >= 1024 or self.source_name[i] == 0:
+                dropped = depth
+                continue
+            parent = depth - 1
+            before = self.ranges
+            for k in range(self.source_range[i], self.source_range[i + 1]):
+                if parent == 0:
+                    self._put_clipped(self.source_start[k], self.source_end[k], start, end)
+                else:
+                    self._put_inside(self.source_start[k], self.source_end[k], self.level_first[parent], self.level_last[parent])
+            if self.ranges == before:
+                dropped = depth
+                continue
+            self.level_first[depth] = before
+            self.level_last[depth] = self.ranges
+            if self.range_start[before] < self.level_claimed[depth]:
+                suspect = True
+            if self.range_end[self.ranges - 1] > self.level_claimed[depth]:
+                self.level_claimed[depth] = self.range_end[self.ranges - 1]
+            self.level_claimed[depth + 1] = 0
+            self._put_node(depth, self.source_name[i], self.source_call_file[i], self.source_call_line[i], before)
+        if suspect:
+            with cython.gil:
+                self._part_siblings()
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def _put_inside(
+        self, start: cython.ulonglong, end: cython.ulonglong, first: cython.Py_ssize_t, last: cython.Py_ssize_t
+    ) -> cython.int:
+        """Puts what of a range lies in the ranges ``first:last`` already put."""
+        low: cython.Py_ssize_t = first
+        high: cython.Py_ssize_t = last
+        middle: cython.Py_ssize_t
+        while low < high:
+            middle = (low + high) >> 1
+            if self.range_end[middle] <= start:
+                low = middle + 1
+            else:
+                high = middle
+        while low < last and self.range_start[low] < end:
+            self._put_clipped(start, end, self.range_start[low], self.range_end[low])
+            low += 1
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def _put_clipped(
+        self, start: cython.ulonglong, end: cython.ulonglong, low: cython.ulonglong, high: cython.ulonglong
+    ) -> cython.int:
+        if start < low:
+            start = low
+        if end > high:
+            end = high
+        if start >= end:
+            return 0
+        n: cython.Py_ssize_t = self.ranges
+        if n >= self.range_start.shape[0] if cython.compiled else n >= len(self.range_start):
+            with cython.gil:
+                self.range_start = grown(self.range_start, n + 1)
+                self.range_end = grown(self.range_end, n + 1)
+        self.range_start[n] = start
+        self.range_end[n] = end
+        self.ranges = n + 1
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def _put_node(
+        self, depth: cython.uint, name: cython.uint, call_file: cython.uint, call_line: cython.uint, first_range: cython.Py_ssize_t
+    ) -> cython.int:
+        n: cython.Py_ssize_t = self.nodes
+        if n + 1 >= self.range_first.shape[0] if cython.compiled else n + 1 >= len(self.range_first):
+            with cython.gil:
+                self.node_depth = grown(self.node_depth, n + 2)
+                self.node_name = grown(self.node_name, n + 2)
+                self.node_call_file = grown(self.node_call_file, n + 2)
+                self.node_call_line = grown(self.node_call_line, n + 2)
+                self.range_first = grown(self.range_first, n + 2)
+        self.node_depth[n] = depth
+        self.node_name[n] = name
+        self.node_call_file[n] = call_file
+        self.node_call_line[n] = call_line
+        self.range_first[n] = cython.cast(cython.uint, first_range)
+        self.nodes = n + 1
+        self.range_first[n + 1] = cython.cast(cython.uint, self.ranges)
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def _put_row(self, address: cython.ulonglong, file: cython.uint, line: cython.uint) -> cython.int:
+        n: cython.Py_ssize_t = self.rows
+        if n >= self.row_address.shape[0] if cython.compiled else n >= len(self.row_address):
+            with cython.gil:
+                self.row_address = grown(self.row_address, n + 1)
+                self.row_file = grown(self.row_file, n + 1)
+                self.row_line = grown(self.row_line, n + 1)
+        self.row_address[n] = address
+        self.row_file[n] = file
+        self.row_line[n] = line
+        self.rows = n + 1
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def _open(self, plan_index: cython.Py_ssize_t, start: cython.ulonglong, name: cython.uint) -> cython.int:
+        n: cython.Py_ssize_t = self.pieces
+        if n >= self.start.shape[0] if cython.compiled else n >= len(self.start):
+            with cython.gil:
+                self.start = grown(self.start, n + 1)
+                self.end = grown(self.end, n + 1)
+                self.name = grown(self.name, n + 1)
+                self.origin = grown(self.origin, n + 1)
+                self.row_first = grown(self.row_first, n + 1)
+                self.node_first = grown(self.node_first, n + 1)
+        self.start[n] = start
+        self.name[n] = name
+        self.origin[n] = cython.cast(cython.uint, plan_index)
+        self.row_first[n] = cython.cast(cython.uint, self.rows)
+        self.node_first[n] = cython.cast(cython.uint, self.nodes)
+        return 0
+
+    def _part_siblings(self) -> None:
+        """Rewrites the nodes of the piece that is open where siblings overlap."""
+        first = self.node_first[self.pieces]
+        nodes = [
+            (
+                self.node_depth[i],
+                [(self.range_start[k], self.range_end[k]) for k in range(self.range_first[i], self.range_first[i + 1])],
+                (self.node_name[i], self.node_call_file[i], self.node_call_line[i]),
+            )
+            for i in range(first, self.nodes)
+        ]
+        parted = part_siblings([(depth, ranges) for depth, ranges, _ in nodes])
+        if parted is None:
+            return
+        self.ranges = self.range_first[first]
+        self.nodes = first
+        for (depth, _, (name, call_file, call_line)), ranges in zip(nodes, parted, strict=True):
+            if ranges:
+                before = self.ranges
+                for start, end in ranges:
+                    self._put_clipped(start, end, start, end)
+                self._put_node(depth, name, call_file, call_line, before)
+
+    def table(self, names: list[bytes], file_at: object) -> tuple[SymbolTable, array[int]]:
+        """What was shaped, and for each piece the index of the plan's piece that it was cut from."""
+        row_file, call_file, files = _number_files(taken(self.row_file, self.rows), taken(self.node_call_file, self.nodes), file_at)
+        row_first = taken(self.row_first, self.pieces)
+        row_first.append(self.rows)
+        node_first = taken(self.node_first, self.pieces)
+        node_first.append(self.nodes)
+        table = SymbolTable(
+            start=taken(self.start, self.pieces),
+            end=taken(self.end, self.pieces),
+            name=taken(self.name, self.pieces),
+            row_first=row_first,
+            row_address=taken(self.row_address, self.rows),
+            row_file=row_file,
+            row_line=taken(self.row_line, self.rows),
+            node_first=node_first,
+            node_depth=taken(self.node_depth, self.nodes),
+            node_name=taken(self.node_name, self.nodes),
+            node_call_file=call_file,
+            node_call_line=taken(self.node_call_line, self.nodes),
+            range_first=taken(self.range_first, self.nodes + 1),
+            range_start=taken(self.range_start, self.ranges),
+            range_end=taken(self.range_end, self.ranges),
+            names=names,
+            files=files,
+        )
+        return table, taken(self.origin, self.pieces)
+
+
+def _some(column: array[int]) -> array[int]:
+    """The column, or one zero item where it is empty: a typed memoryview needs a byte to point at."""
+    return column if len(column) else array(column.typecode, [0])
+
+
+def _number_files(rows: array[int], calls: array[int], file_at: object) -> tuple[array[int], array[int], list[tuple[bytes, bytes]]]:
+    """Turns slots into numbers of distinct files in the order of their first use; unknown ones become 0."""
+    files: list[tuple[bytes, bytes]] = [(b"", b"")]
+    number_of: dict[tuple[bytes, bytes], int] = {}
+    number_at: dict[int, int] = {NONE: 0}
+    for column in (rows, calls):
+        n: cython.Py_ssize_t = len(column)
+        if n == 0:
+            continue
+        slot: cython.uint[::1] = column
+        i: cython.Py_ssize_t
+        previous: cython.uint = 0xFFFFFFFF
+        number: cython.uint = 0
+        for i in range(n):
+            if slot[i] != previous:
+                previous = slot[i]
+                found = number_at.get(previous)
+                if found is None:
+                    pair = file_at(previous)
+                    found = number_of.get(pair)
+                    if found is None:
+                        found = number_of[pair] = len(files)
+                        files.append(pair)
+                    number_at[previous] = found
+                number = found
+            slot[i] = number
+    return rows, calls, files
+
+
+def shape(source: SourceColumns, plan: Plan) -> tuple[SymbolTable, array[int]]:
+    """The symbol table of a plan, and for each of its pieces the index of the plan's piece that it was cut from."""
+    shaper = Shaper(source)
+    shaper.run(plan)
+    return shaper.table(source.names.names, source.file_at)
