@@ -41,7 +41,7 @@ def _cpp() -> Callable[[str], str | None]:
 @cache
 def _rust() -> Callable[[str], str | None]:
     try:
-        import rust_demangler  # type: ignore[import-untyped]  # it has no annotations
+        import rust_demangler
     except ImportError:
         return _unreadable
 
