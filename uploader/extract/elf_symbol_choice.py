@@ -201,6 +201,7 @@ class SymbolChooser:
     @cython.nogil
     @cython.exceptval(-1)
     def underscores(self, symbol: cython.uint) -> cython.Py_ssize_t:
+        """How many underscores a symbol's name begins with."""
         count: cython.Py_ssize_t = 0
         while count < self.length[symbol] and self.text[self.offset[symbol] + count] == 95:
             count += 1

@@ -185,6 +185,7 @@ class SymbolGatherer:
         end: cython.Py_ssize_t,
         source: cython.uchar,
     ) -> cython.int:
+        """Goes through one table's entries and appends those that count; ends early where the name budget is spent."""
         index: cython.Py_ssize_t = 0
         for index in range(symbols):
             head: cython.ulonglong = 0

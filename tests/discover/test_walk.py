@@ -1,0 +1,235 @@
+"""Walking: files by what they begin with, in a fixed order, once each; nothing stops the walk and nothing odd is opened."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.writers.elf_writer import elf
+from uploader.discover.walk import Found, Trouble, matches_any, walk
+from uploader.errors import UsageError
+
+ELF = elf()
+
+
+def make(root: Path, *names: str, data: bytes = ELF) -> None:
+    for name in names:
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+
+
+def names(root: Path, *paths: Path, include: tuple[str, ...] = (), exclude: tuple[str, ...] = ()) -> list[str]:
+    told = list(walk(paths or [root], include=include, exclude=exclude))
+    assert all(isinstance(each, Found) for each in told), told
+    return [os.path.relpath(each.path, root) for each in told]
+
+
+def test_files_are_told_by_their_content_not_by_their_names(tmp_path: Path) -> None:
+    make(tmp_path, "program", "notes.txt", "lib/libx.so.1", "lib/deep/er/kernel.ko")
+    make(tmp_path, "script.so", "lib/libtext.so", data=b"#!/bin/sh\n" * 20)
+    make(tmp_path, "empty.so", data=b"")
+    make(tmp_path, "short.so", data=ELF[:51])
+    assert names(tmp_path) == ["lib/deep/er/kernel.ko", "lib/libx.so.1", "notes.txt", "program"]
+    found = next(walk([tmp_path / "program"]))
+    assert found == Found(path=str(tmp_path / "program"), size_bytes=len(ELF), is_elf=True, explicit=True)
+
+
+def test_the_order_is_that_of_the_paths_and_below_them_of_the_bytes_of_names(tmp_path: Path) -> None:
+    make(tmp_path, "b/2", "b/10", "b/Z", "b/é", "a/x")
+    (tmp_path / "b" / os.fsdecode(b"\xff")).write_bytes(ELF)
+    assert names(tmp_path, tmp_path / "b", tmp_path / "a") == [
+        "b/10", "b/2", "b/Z", "b/é", "b/" + os.fsdecode(b"\xff"), "a/x",
+    ]  # fmt: skip
+
+
+def test_a_file_named_explicitly_is_told_whatever_it_is(tmp_path: Path) -> None:
+    make(tmp_path, "text", data=b"hello " * 20)
+    make(tmp_path, "empty", data=b"")
+    told = list(walk([tmp_path, tmp_path / "text", tmp_path / "empty"], include=["*.so"], exclude=["text"]))
+    assert [(Path(each.path).name, each) for each in told if isinstance(each, Found)] == [
+        ("text", Found(path=str(tmp_path / "text"), size_bytes=120, is_elf=False, explicit=True)),
+        ("empty", Found(path=str(tmp_path / "empty"), size_bytes=0, is_elf=False, explicit=True)),
+    ]
+    assert len(told) == 2
+
+
+def test_one_file_is_told_once_whatever_its_names(tmp_path: Path) -> None:
+    make(tmp_path, "a/lib.so.1.2", "z")
+    os.link(tmp_path / "a/lib.so.1.2", tmp_path / "a/twin")
+    (tmp_path / "a/lib.so").symlink_to("lib.so.1.2")
+    (tmp_path / "b").symlink_to("z")
+    assert names(tmp_path, tmp_path, tmp_path / "z", tmp_path) == ["a/lib.so", "b"]
+
+
+def test_links_to_folders_are_followed_only_where_they_are_named(tmp_path: Path) -> None:
+    make(tmp_path, "outside/x", "tree/y")
+    (tmp_path / "tree/way-out").symlink_to(tmp_path / "outside")
+    assert names(tmp_path, tmp_path / "tree") == ["tree/y"]
+    assert names(tmp_path, tmp_path / "tree/way-out") == ["tree/way-out/x"]
+
+
+def test_loops_and_dangling_links_are_passed_over(tmp_path: Path) -> None:
+    make(tmp_path, "tree/x")
+    (tmp_path / "tree/up").symlink_to(tmp_path)
+    (tmp_path / "tree/self").symlink_to("self")
+    (tmp_path / "tree/nowhere").symlink_to("gone")
+    assert names(tmp_path, tmp_path / "tree") == ["tree/x"]
+
+
+def test_sockets_pipes_and_devices_are_never_opened(tmp_path: Path) -> None:
+    make(tmp_path, "x")
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "device").symlink_to("/dev/zero")
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(tmp_path / "socket"))
+        assert names(tmp_path) == ["x"]
+        told = [next(walk([tmp_path / name])) for name in ("pipe", "socket", "device")]
+    assert [each.reason for each in told if isinstance(each, Trouble)] == [
+        "is a pipe, not a file", "is a socket, not a file", "is a device, not a file",
+    ]  # fmt: skip
+
+
+def test_a_path_that_is_not_there_is_trouble_and_the_walk_goes_on(tmp_path: Path) -> None:
+    make(tmp_path, "x")
+    told = list(walk([tmp_path / "gone", "bad\0name", tmp_path / "x"]))
+    assert told[0] == Trouble(path=str(tmp_path / "gone"), reason="no such file or directory")
+    assert isinstance(told[1], Trouble)
+    assert isinstance(told[2], Found)
+
+
+def test_unreadable_folders_and_files_are_trouble_and_the_walk_goes_on(tmp_path: Path) -> None:
+    make(tmp_path, "a/x", "locked/y", "z/file", "z/other")
+    (tmp_path / "locked").chmod(0)
+    (tmp_path / "z/file").chmod(0)
+    program = textwrap.dedent("""
+        import os, sys
+        from uploader.discover.walk import walk
+        if os.getuid() == 0:
+            os.setgid(65534); os.setuid(65534)
+        for each in walk(["."]):
+            print(type(each).__name__, each.path, getattr(each, "reason", ""))
+    """)
+    # The folders above are private to whoever runs the tests: the child starts inside and needs none of them.
+    tmp_path.chmod(0o755)
+    path = os.pathsep.join(entry for entry in sys.path if entry)
+    try:
+        run = subprocess.run(
+            [sys.executable, "-c", program],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": path},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    finally:
+        (tmp_path / "locked").chmod(0o755)
+    assert run.stdout.splitlines() == [
+        "Found ./a/x ",
+        "Trouble ./locked permission denied",
+        "Trouble ./z/file permission denied",
+        "Found ./z/other ",
+    ], run.stderr
+
+
+def test_a_folder_that_vanishes_under_the_walk_is_trouble(tmp_path: Path) -> None:
+    make(tmp_path, "a/x", "b/y", "c/z")
+    told = walk([tmp_path])
+    assert isinstance(next(told), Found)
+    (tmp_path / "b/y").unlink()
+    (tmp_path / "b").rmdir()
+    rest = list(told)
+    assert [(type(each), Path(each.path).name) for each in rest] == [(Trouble, "b"), (Found, "z")]
+
+
+def test_folders_nested_deeper_than_python_may_recurse_are_walked(tmp_path: Path) -> None:
+    depth = sys.getrecursionlimit() + 200
+    here = os.open(tmp_path, os.O_RDONLY)
+    for _ in range(depth):
+        os.mkdir("d", dir_fd=here)
+        deeper = os.open("d", os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = deeper
+    with os.fdopen(os.open("x", os.O_WRONLY | os.O_CREAT, dir_fd=here), "wb") as file:
+        file.write(ELF)
+    os.close(here)
+    assert len(names(tmp_path)) == 1
+
+
+GLOBS = [
+    ("*.so", "a/b/libx.so", True),
+    ("*.so", "libx.so.1", False),
+    ("lib?.so", "libx.so", True),
+    ("lib[xy].so", "libx.so", True),
+    ("lib[!xy].so", "libx.so", False),
+    ("lib[]x].so", "lib].so", True),
+    ("lib[^a].so", "lib^.so", True),
+    ("lib[", "lib[", True),
+    ("*.SO", "libx.so", False),
+    ("a/*.so", "a/x.so", True),
+    ("a/*.so", "a/b/x.so", False),
+    ("a/**/x.so", "a/x.so", True),
+    ("a/**/x.so", "a/b/c/x.so", True),
+    ("**/x.so", "x.so", True),
+    ("**/x.so", "b/x.so", True),
+    ("**/x.so", "b/yx.so", False),
+    ("a/**", "a/b/c", True),
+    ("a/**", "ab/c", False),
+    ("build/", "deep/build", True),
+    ("./a/x", "a/x", True),
+    ("a.c", "abc", False),
+    ("[!a]", "/", False),
+    ("x\ny", "x\ny", True),
+]
+
+
+@pytest.mark.parametrize(("glob", "path", "expected"), GLOBS)
+def test_globs(glob: str, path: str, expected: bool) -> None:
+    assert matches_any(path, [glob]) is expected
+
+
+@given(glob=st.text(alphabet="ab*?[]!^-\\&|~/.(", max_size=8), path=st.text(alphabet="ab^-\\/.(", max_size=8))
+def test_any_glob_matches_or_is_refused_clearly(glob: str, path: str) -> None:
+    try:
+        answer = matches_any(path, [glob])
+    except UsageError:
+        answer = False
+    assert answer in {True, False}
+
+
+def test_a_senseless_glob_is_refused_before_anything_is_told(tmp_path: Path) -> None:
+    make(tmp_path, "x")
+    with pytest.raises(UsageError, match="can't be understood"):
+        next(walk([tmp_path], exclude=["[z-a]"]))
+
+
+def test_include_and_exclude_choose_files_and_keep_out_of_folders(tmp_path: Path) -> None:
+    make(tmp_path, "a/x.so", "a/y.o", "build/x.so", "build/z/w.so", "x.so")
+    assert names(tmp_path, include=("*.so",)) == ["a/x.so", "build/x.so", "build/z/w.so", "x.so"]
+    assert names(tmp_path, include=("*.so",), exclude=("build",)) == ["a/x.so", "x.so"]
+    assert names(tmp_path, include=("build/**/*.so", "*.o")) == ["a/y.o", "build/x.so", "build/z/w.so"]
+    assert names(tmp_path, exclude=("*.so", "*.o")) == []
+    (tmp_path / "build").chmod(0)
+    try:
+        assert names(tmp_path, include=("*.so",), exclude=("build/",)) == ["a/x.so", "x.so"]
+    finally:
+        (tmp_path / "build").chmod(0o755)
+
+
+def test_many_small_files_are_walked_in_seconds(tmp_path: Path) -> None:
+    for folder in range(20):
+        make(tmp_path, f"{folder}/program")
+        for file in range(500):
+            (tmp_path / str(folder) / f"{file}.txt").write_bytes(b"x" * 60)
+    started = time.monotonic()
+    assert len(names(tmp_path)) == 20
+    assert time.monotonic() - started < 5
