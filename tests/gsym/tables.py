@@ -39,7 +39,7 @@ def random_table(rng: random.Random, *, pieces: int, far: bool = True, for_llvm:
 
 def _add_rows(rng: random.Random, table: SymbolTable, start: int, end: int) -> None:
     line = rng.choice((0, 1, 50, 4000, 0xFFFFFFF0))
-    before = None
+    before: tuple[int, int] | None = None
     address = start
     while address < end and len(table.row_address) - table.row_first[-1] < 60:
         line = min(max(line + rng.choice(LINE_STEPS), 0), 0xFFFFFFFF)
@@ -49,8 +49,6 @@ def _add_rows(rng: random.Random, table: SymbolTable, start: int, end: int) -> N
             table.row_file.append(file)
             table.row_line.append(line)
             before = (file, line)
-        elif before is not None and len(table.row_address) == table.row_first[-1]:
-            continue
         address += rng.choice(STEPS)
 
 

@@ -81,9 +81,12 @@ def encode(
 
 
 def _collect(table: SymbolTable) -> _Tables:
-    """Builds the string and file table. Files go by falling use, so that the common ones have the short numbers."""
+    """Builds the string and file table.
+
+    Names are sorted, which compresses best; files go by falling use, so that the common ones have the short numbers.
+    """
     strings = StringTable()
-    names = first_uses((table.name, table.node_name), len(table.names))
+    names = sorted(first_uses((table.name, table.node_name), len(table.names)), key=table.names.__getitem__)
     name_offset = array("Q", bytes(8 * len(table.names)))
     for name, offset in zip(names, strings.add([table.names[name] for name in names]), strict=True):
         name_offset[name] = offset
@@ -164,12 +167,14 @@ def _write_v1(table: SymbolTable, tables: _Tables, base_address: int, uuid: byte
         uuid,
     )
     infos = _items("I", [records_offset + offset for offset in offsets], little_endian)
-    return _join(
-        [(0, header), (addresses_offset, addresses), (infos_offset, infos), (infos_offset + len(infos), files)]
-        + [(strings_offset, tables.strings)],
-        records_offset,
-        records,
-    )
+    placed = [
+        (0, header),
+        (addresses_offset, addresses),
+        (infos_offset, infos),
+        (infos_offset + len(infos), files),
+        (strings_offset, tables.strings),
+    ]
+    return _join(placed, records_offset, records)
 
 
 def _write_v2(table: SymbolTable, tables: _Tables, base_address: int, uuid: bytes, little_endian: bool) -> bytes:

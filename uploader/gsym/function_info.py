@@ -11,6 +11,7 @@ from array import array
 import cython
 
 from uploader.errors import InputError, MalformedGsym
+from uploader.gsym.layout import Data
 from uploader.symbols.columns import SymbolTable
 
 END_OF_LIST = cython.declare(cython.ulonglong, 0)
@@ -215,7 +216,7 @@ class _Decoder:
 
     def __init__(
         self,
-        data: bytes,
+        data: Data,
         starts: array[int],
         offsets: array[int],
         columns: list[array[int]],
@@ -322,7 +323,7 @@ class _Decoder:
 
 
 def decode_function_infos(
-    data: bytes | bytearray | memoryview,
+    data: Data,
     starts: array[int],
     offsets: array[int],
     *,

@@ -11,7 +11,7 @@ from array import array
 import cython
 
 from uploader.errors import InputError, MalformedGsym
-from uploader.gsym.layout import MAX_INLINE_DEPTH
+from uploader.gsym.layout import MAX_INLINE_DEPTH, Data
 from uploader.symbols.columns import SymbolTable
 
 DEPTH_LIMIT = cython.declare(cython.Py_ssize_t, MAX_INLINE_DEPTH)
@@ -268,7 +268,7 @@ class _Decoder:
     strict: cython.bint
 
     def __init__(
-        self, data: bytes, node_first: array[int], files: int, name_bytes: int, little: bool, strict: bool
+        self, data: Data, node_first: array[int], files: int, name_bytes: int, little: bool, strict: bool
     ) -> None:
         self.data = data
         self.node_first = node_first
@@ -595,7 +595,7 @@ def _resized(column: array[int], used: int, capacity: int) -> array[int]:
 
 
 def decode_inline_trees(
-    data: bytes | bytearray | memoryview,
+    data: Data,
     table: SymbolTable,
     payload_begin: array[int],
     payload_end: array[int],

@@ -53,6 +53,7 @@ class Section:
 
     @property
     def end_bytes(self) -> int:
+        """The offset of the first byte behind it."""
         return self.offset_bytes + self.size_bytes
 
 

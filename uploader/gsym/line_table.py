@@ -11,6 +11,7 @@ from array import array
 import cython
 
 from uploader.errors import MalformedGsym
+from uploader.gsym.layout import Data
 from uploader.symbols.columns import SymbolTable
 
 OP_END = cython.declare(cython.int, 0)
@@ -288,7 +289,7 @@ class _Decoder:
     files: cython.ulonglong
     strict: cython.bint
 
-    def __init__(self, data: bytes, row_first: array[int], files: int, strict: bool, capacity: int) -> None:
+    def __init__(self, data: Data, row_first: array[int], files: int, strict: bool, capacity: int) -> None:
         self.data = data
         self.row_first = row_first
         self.files = files
@@ -483,7 +484,7 @@ def _resized(column: array[int], used: int, capacity: int) -> array[int]:
 
 
 def decode_line_tables(
-    data: bytes | bytearray | memoryview,
+    data: Data,
     table: SymbolTable,
     payload_begin: array[int],
     payload_end: array[int],

@@ -97,7 +97,7 @@ class Gsym:
         at = self._infos[index]
         if at + 4 > self.header.function_infos.end_bytes:
             raise MalformedGsym("a function info runs past the end of the file")
-        return int.from_bytes(self._data[at : at + 4], "little" if self.header.little_endian else "big")
+        return self._number(at, 4)
 
     def _decoded(self, index: int) -> _Function:
         known = self._functions.get(index)
@@ -148,11 +148,13 @@ class Gsym:
         if number >= self._file_count:
             raise MalformedGsym("a row names a file that isn't there")
         width = self.header.offset_size_bytes
-        order = "little" if self.header.little_endian else "big"
         at = self.header.files.offset_bytes + 2 * width * number
-        directory = int.from_bytes(self._data[at : at + width], order)
-        base = int.from_bytes(self._data[at + width : at + 2 * width], order)
+        directory = self._number(at, width)
+        base = self._number(at + width, width)
         return self._string(directory), self._string(base)
+
+    def _number(self, at: int, size_bytes: int) -> int:
+        return int.from_bytes(self._data[at : at + size_bytes], "little" if self.header.little_endian else "big")
 
     def _string(self, offset_bytes: int) -> bytes:
         strings = self.header.strings
