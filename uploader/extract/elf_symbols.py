@@ -111,15 +111,15 @@ def read_symbols(elf: ElfFile, *, symtab: bool = True, dynsym: bool = True) -> E
         if section is not None:
             tables.append((section, source))
     text = bytearray()
-    bases = []
+    bases = [0]
     for section, _ in tables:
-        bases.append(len(text))
         text += _strings_of(elf, section)
+        bases.append(len(text))
     strings = bytes(text)
     words = [_words(elf, section) for section, _ in tables]
     capacity = sum(len(each) for each in words) // (3 if elf.bits == 64 else 4)
     gatherer = SymbolGatherer(elf, strings, capacity, _descriptors(elf))
-    for (section, source), entries, begin, end in zip(tables, words, bases, [*bases[1:], len(strings)], strict=True):
+    for (section, source), entries, begin, end in zip(tables, words, bases[:-1], bases[1:], strict=True):
         gatherer.read(entries, _wide_indexes(elf, section), begin, end, source)
     candidates = gatherer.candidates()
     return ElfSymbols(candidates, SymbolChooser(candidates, strings).run(), strings)
