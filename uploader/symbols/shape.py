@@ -154,9 +154,26 @@ class Shaper:
                     self._put_row(start, self.decl_file[function], self.decl_line[function])
             if function != none:
                 self._inlines(part, stop, self.function_node[function], self.function_node_end[function])
+                if self.rows == cython.cast(cython.Py_ssize_t, self.row_first[self.pieces]):
+                    self._keep_inlines_visible(part, function)
             self.end[self.pieces] = stop
             self.pieces += 1
             part = stop
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def _keep_inlines_visible(self, start: cython.ulonglong, function: cython.uint) -> cython.int:
+        """Puts a row of line 0 for a part with inlines and no line: readers show no inlines where there is no row at all."""
+        none: cython.uint = 0xFFFFFFFF
+        first: cython.Py_ssize_t = self.node_first[self.pieces]
+        file: cython.uint = self.decl_file[function]
+        if first < self.nodes:
+            if file == none:
+                file = self.node_call_file[first]
+            if file != none:
+                self._put_row(start, file, 0)
         return 0
 
     @cython.cfunc
