@@ -42,7 +42,7 @@ def command(
 
     from uploader.pipeline.convert import convert
 
-    observer = terminal.progress(quiet=quiet, verbose=verbose)
+    observer = terminal.progress(quiet=quiet)
     try:
         finished = convert(
             inputs,

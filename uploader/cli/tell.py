@@ -40,7 +40,7 @@ def run(
         )
     shown = [outcome for outcome in finished.outcomes if outcome.exit_code] if quiet else finished.outcomes
     if shown:
-        for line in text_report.summary(shown, seconds=seconds, verbose=verbose):
+        for line in text_report.summary(shown, seconds=seconds, verbose=verbose, error=finished.error):
             terminal.say(line)
     if finished.error is not None:
         terminal.error(finished.error)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from uploader import core
 from uploader.errors import SymupError
-from uploader.model import Decision, Outcome
+from uploader.model import Outcome
 from uploader.progress import Progress, Silent
 from uploader.report.words import count, printable, size
 
@@ -72,14 +72,14 @@ def tell_core() -> None:
         say(f"  try: {core.REMEDY}")
 
 
-def progress(*, quiet: bool, verbose: bool, environ: Mapping[str, str] | None = None) -> Progress:
+def progress(*, quiet: bool, environ: Mapping[str, str] | None = None) -> Progress:
     """Bars on a terminal; a line now and then where there is none, or in CI; nothing when quiet."""
     environ = os.environ if environ is None else environ
     if quiet:
         return Silent()
     if sys.stderr.isatty() and not environ.get("CI") and environ.get("TERM") != "dumb":
-        return Bars(verbose=verbose)
-    return Lines(verbose=verbose)
+        return Bars()
+    return Lines()
 
 
 def close(observer: Progress) -> None:
@@ -88,19 +88,10 @@ def close(observer: Progress) -> None:
         observer.close()
 
 
-def _worth_telling(outcome: Outcome, *, verbose: bool) -> bool:
-    return verbose or outcome.decision is Decision.FAILED
-
-
-def _outcome_line(outcome: Outcome) -> str:
-    return f"symup: {outcome.decision.value}: {printable(outcome.path)}: {printable(outcome.reason)}"
-
-
 class Bars:
     """Progress bars that vanish when the run ends. Implements `uploader.progress.Progress`."""
 
-    def __init__(self, *, verbose: bool) -> None:
-        self._verbose = verbose
+    def __init__(self) -> None:
         self._bars: dict[str, tqdm[Any]] = {}
         self._lock = threading.Lock()
 
@@ -130,9 +121,7 @@ class Bars:
                 bar.update(amount)
 
     def finished(self, outcome: Outcome) -> None:
-        """Tells a failure at once; with ``verbose`` everything."""
-        if _worth_telling(outcome, verbose=self._verbose):
-            self.note(_outcome_line(outcome))
+        """Nothing: the report tells it."""
 
     def note(self, message: str) -> None:
         """A line above the bars."""
@@ -155,8 +144,7 @@ class Bars:
 class Lines:
     """Plain lines, few of them: what CI logs are made for. Implements `uploader.progress.Progress`."""
 
-    def __init__(self, *, verbose: bool, every_seconds: float = LINE_EVERY_SECONDS) -> None:
-        self._verbose = verbose
+    def __init__(self, *, every_seconds: float = LINE_EVERY_SECONDS) -> None:
         self._every_seconds = every_seconds
         self._next = time.monotonic() + every_seconds
         self._done: dict[str, int] = {}
@@ -180,9 +168,7 @@ class Lines:
         say(f"symup: {told}")
 
     def finished(self, outcome: Outcome) -> None:
-        """Tells a failure at once; with ``verbose`` everything."""
-        if _worth_telling(outcome, verbose=self._verbose):
-            say(_outcome_line(outcome))
+        """Nothing: the report tells it."""
 
     def note(self, message: str) -> None:
         """One line."""

@@ -51,7 +51,7 @@ def command(
 
     from uploader.pipeline.upload import upload
 
-    observer = terminal.progress(quiet=quiet, verbose=verbose)
+    observer = terminal.progress(quiet=quiet)
     try:
         finished = upload(
             paths,

@@ -5,7 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from uploader.binary.identity import Identified
-from uploader.model import Identity, Quality
+from uploader.model import Identity, Quality, Source
+
+_GIVES = {
+    Source.DWARF: Quality.FULL,
+    Source.DWARF_LINES: Quality.LINES,
+    Source.SYMTAB: Quality.FUNCTIONS,
+    Source.DYNSYM: Quality.FUNCTIONS,
+}
+"""The sources that `extract` reads, and the quality that each should give."""
+
+
+def expected_quality(file: Identified, *, dwarf: bool) -> Quality:
+    """The quality that reading ``file`` should give: a higher one would have it read again at every run."""
+    usable = (source for source in file.sources if dwarf or not source.startswith("dwarf"))
+    return max((_GIVES.get(source, Quality.NONE) for source in usable), default=Quality.NONE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,6 +28,8 @@ class Artifact:
 
     identity: Identity
     inputs: tuple[Identified, ...]
+    expected_quality: Quality
+    """What its sources should give; extracting may yet prove it wrong."""
 
     @property
     def main(self) -> Identified:
@@ -24,8 +40,3 @@ class Artifact:
     def path(self) -> str:
         """The path that this artifact is told by."""
         return self.main.path
-
-    @property
-    def expected_quality(self) -> Quality:
-        """What its sources should give."""
-        return self.main.expected_quality

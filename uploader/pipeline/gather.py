@@ -12,7 +12,7 @@ from uploader.binary.identity import Identified, code_digest, identify
 from uploader.discover.walk import Trouble, walk
 from uploader.errors import ExitCode, InputError, NotElf
 from uploader.model import Decision, Identity, Outcome, SymbolId
-from uploader.pipeline.artifact import Artifact
+from uploader.pipeline.artifact import Artifact, expected_quality
 from uploader.pipeline.outcomes import failed, skipped
 from uploader.progress import Progress
 
@@ -90,7 +90,7 @@ def _identified(path: str) -> Identified | Outcome:
 def _together(files: list[Identified], *, dwarf: bool) -> tuple[Artifact | None, list[Outcome]]:
     """One artifact from the files of one id, and the outcomes of those that it does not need."""
     if len(files) == 1:
-        return Artifact(identity=files[0].identity, inputs=(files[0],)), []
+        return _artifact(files, dwarf=dwarf), []
     settled: list[Outcome] = []
     by_content: dict[str, Identified] = {}
     for file in files:
@@ -107,7 +107,7 @@ def _together(files: list[Identified], *, dwarf: bool) -> tuple[Artifact | None,
         return None, settled
     if _in_conflict(distinct):
         for file in distinct:
-            others = ", ".join(other.path for other in distinct if other is not file)
+            others = ", ".join([other.path for other in distinct if other is not file][:3])
             settled.append(
                 Outcome(
                     path=file.path,
@@ -122,16 +122,20 @@ def _together(files: list[Identified], *, dwarf: bool) -> tuple[Artifact | None,
         return None, settled
     ordered = sorted(distinct, key=lambda file: _richness(file, dwarf=dwarf), reverse=True)
     main = ordered[0]
-    settled.extend(skipped(file, f"has the id of {main.path}, which is richer") for file in ordered[1:])
-    return Artifact(identity=_all_ids(ordered), inputs=tuple(ordered)), settled
+    settled.extend(skipped(file, f"has the id of {main.path}, which is read instead") for file in ordered[1:])
+    return _artifact(ordered, dwarf=dwarf), settled
 
 
 def _in_conflict(files: Iterable[Identified]) -> bool:
-    """Whether files of one id are different programs: other code sections, or other bytes in them."""
+    """Whether files of one id are different programs: other code sections, or other bytes in them.
+
+    A file without section headers tells nothing of its code, and speaks for no conflict.
+    """
     shapes = set()
     digests = set()
     for file in files:
-        shapes.add(file.code_sections)
+        if file.code_sections:
+            shapes.add(file.code_sections)
         if file.has_code_bytes:
             try:
                 with ElfFile.open(file.path) as elf:
@@ -143,12 +147,13 @@ def _in_conflict(files: Iterable[Identified]) -> bool:
 
 def _richness(file: Identified, *, dwarf: bool) -> tuple[int, int, int, bool]:
     """Orders files of one id by worth; of equals the first found stays first, as sorting is stable."""
-    sources = [source for source in file.sources if dwarf or not source.startswith("dwarf")]
-    return (
-        file.expected_quality if dwarf else 0,
-        len(sources),
-        file.size_bytes,
-        file.has_code_bytes,
+    tables = [source for source in file.sources if not source.startswith("dwarf")]
+    return (expected_quality(file, dwarf=dwarf), len(tables), file.size_bytes, file.has_code_bytes)
+
+
+def _artifact(files: Sequence[Identified], *, dwarf: bool) -> Artifact:
+    return Artifact(
+        identity=_all_ids(files), inputs=tuple(files), expected_quality=expected_quality(files[0], dwarf=dwarf)
     )
 
 

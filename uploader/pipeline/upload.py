@@ -13,7 +13,7 @@ from pathlib import Path
 
 from uploader import __version__
 from uploader.errors import Interrupted, NetworkGaveOut, NotAllowed, SymupError
-from uploader.model import Decision, Figures, Outcome, Quality
+from uploader.model import Decision, Figures, Outcome, Quality, Source
 from uploader.pipeline.artifact import Artifact
 from uploader.pipeline.gather import gather
 from uploader.pipeline.make import make
@@ -255,7 +255,7 @@ class _Upload:
             content_sha256=made.file.content_sha256,
             quality=made.figures.quality,
             figures=made.figures,
-            sources=tuple(source for source, count in made.figures.by_source.items() if count),
+            sources=tuple(source.value for source in Source if made.figures.by_source.get(source)),
             file_name=os.path.basename(artifact.path),
             tool=f"symup {__version__}",
             source_revision=self.source_revision,

@@ -6,6 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from uploader.errors import SymupError
 from uploader.model import Decision, Outcome, Quality
 from uploader.report.words import count, duration, printable, share, size
 
@@ -25,22 +26,32 @@ _PAST = {
 }
 
 
-def summary(outcomes: Sequence[Outcome], *, seconds: float, verbose: bool = False) -> Iterator[str]:
-    """The lines of a run's report, the verdict last. Lines hold no line breaks, escapes or colours."""
+def summary(
+    outcomes: Sequence[Outcome], *, seconds: float, verbose: bool = False, error: SymupError | None = None
+) -> Iterator[str]:
+    """The lines of a run's report, the verdict last. Lines hold no line breaks, escapes or colours.
+
+    ``verbose`` lists every file. Of the files that only share the trouble of the whole run, ``error``, the number is told.
+    """
+    shared = [] if error is None else [o for o in outcomes if o.exit_code and o.reason.endswith(error.message)]
+    grave = [outcome for outcome in outcomes if outcome.exit_code and outcome not in shared]
     calm = [outcome for outcome in outcomes if not outcome.exit_code]
-    grave = sorted((outcome for outcome in outcomes if outcome.exit_code), key=lambda outcome: outcome.path)
-    if verbose or len(outcomes) <= LIST_ALL_UP_TO:
-        width = min(max((len(printable(outcome.path)) for outcome in outcomes), default=0), 48)
-        for outcome in (*calm, *grave):
-            yield from _lines(outcome, width)
+    if verbose or len(calm) + len(grave) <= LIST_ALL_UP_TO:
+        yield from _listed((*calm, *grave))
     else:
         yield from _groups(calm)
-        width = min(max((len(printable(outcome.path)) for outcome in grave[:LIST_WORST]), default=0), 48)
-        for outcome in grave[:LIST_WORST]:
-            yield from _lines(outcome, width)
+        yield from _listed(grave[:LIST_WORST])
         if len(grave) > LIST_WORST:
             yield f"  ... and {len(grave) - LIST_WORST:,} more like these; --verbose lists all, --json too"
+    if shared:
+        yield f"  {'failed':9} {count(len(shared), 'file')} not sent, for the error told below"
     yield _verdict(outcomes, seconds)
+
+
+def _listed(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    width = min(max((len(printable(outcome.path)) for outcome in outcomes), default=0), 48)
+    for outcome in outcomes:
+        yield from _lines(outcome, width)
 
 
 def _lines(outcome: Outcome, width: int) -> Iterator[str]:
@@ -89,9 +100,10 @@ def _groups(outcomes: Sequence[Outcome]) -> Iterator[str]:
 
 def _kind_of(reason: str) -> str:
     """The reason without the one file that it names, so that equal reasons count as one."""
-    for opening in ("the same bytes as", "has the id of"):
-        if reason.startswith(opening):
-            return {"the same bytes as": "a copy of another", "has the id of": "a companion of a richer file"}[opening]
+    if reason.startswith("the same bytes as "):
+        return "a copy of another file"
+    if reason.startswith("has the id of "):
+        return "has the id of another file, which is read instead"
     return reason
 
 
