@@ -10,6 +10,9 @@ What counts as the same:
   (``@VERSION`` is no part of a name); or the reference only knows the last component of a scope-qualified name of ours;
 - a place without a file, or with line 0: no line is known there.
 
+A symbol ends with its section. llvm-symbolizer and llvm-gsymutil stretch a symbol without a size over the sections behind it (``_init``
+over all of ``.plt``); on either side, such a name without a line counts as none, and is told apart.
+
 An address where neither side names a function says nothing about the conversion: such addresses are told apart and not counted.
 Padding between functions is the usual case, where line tables run on and functions don't.
 """
@@ -113,6 +116,8 @@ class Report:
     by_alias: int = 0
     by_scope: int = 0
     only_line_known: int = 0
+    ours_stretched: int = 0
+    reference_stretched: int = 0
     reader_errors: Counter[str] = field(default_factory=Counter)
     examples: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     disagreeing: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
@@ -149,6 +154,7 @@ class Report:
             "same_by_scope": self.by_scope,
             "verdicts": {verdict: self.verdicts[verdict] for verdict in Verdict},
             "reference_knows_only_a_line": self.only_line_known,
+            "names_stretched_over_sections": {"ours": self.ours_stretched, "reference": self.reference_stretched},
             "reader_errors": dict(self.reader_errors),
             "examples": dict(self.examples),
             "third": {verdict: dict(votes) for verdict, votes in self.third.items()},
@@ -174,6 +180,7 @@ class Report:
             f"  of {self.counted} addresses with a function; the same by alias {self.by_alias}, by scope {self.by_scope}",
             f"  coverage of {self.addresses} addresses drawn: {coverage}",
             f"  no function on either side: {silent}, of which the reference knows a line: {self.only_line_known}",
+            f"  names stretched over sections: ours {self.ours_stretched}, reference {self.reference_stretched}",
             "  seconds: " + ", ".join(f"{step} {value:.1f}" for step, value in self.seconds.items()),
         ]
         lines += [f"  READER ERROR {count}: {text}" for text, count in self.reader_errors.most_common(5)]
@@ -373,6 +380,12 @@ class Code:
     ranges: tuple[tuple[int, int], ...]
     aliases: Mapping[int, frozenset[str]]
 
+    def stretched(self, address: int, answer: Answer) -> bool:
+        """Whether the answer is the bare name of a symbol that starts in another section than the one of ``address``."""
+        if answer.start is None or len(answer.frames) != 1 or answer.frames[0].line:
+            return False
+        return not any(low <= address < high and low <= answer.start < high for low, high in self.ranges)
+
     def draw(self, count: int, seed: int) -> list[int]:
         """``count`` different addresses (or all there are), drawn uniformly from the executable sections, ascending."""
         total = sum(end - start for start, end in self.ranges)
@@ -493,6 +506,12 @@ def measure(
     for address in drawn:
         if address not in ours or address not in reference:
             raise RuntimeError(f"a reader left out {address:#x} of {name}")
+        if code.stretched(address, ours[address]):
+            ours[address] = NOTHING
+            report.ours_stretched += 1
+        if code.stretched(address, reference[address]):
+            reference[address] = NOTHING
+            report.reference_stretched += 1
         _count(report, address, ours[address], reference[address], code.aliases)
     _choose_examples(report, ours, reference)
     if third:

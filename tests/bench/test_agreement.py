@@ -159,6 +159,22 @@ def test_addresses_are_drawn_from_executable_ranges_only_and_the_same_for_the_sa
     assert all(any(start <= address < end for start, end in ranges) for address in drawn)
 
 
+@pytest.mark.parametrize(
+    ("told", "stretched"),
+    [
+        (answer(Frame("_init"), start=0x100), True),
+        (answer(Frame("_init"), start=0x200), False),
+        (answer(Frame("_init", "crti.S", 1), start=0x100), False),
+        (answer(Frame("inner"), Frame("outer"), start=0x100), False),
+        (answer(Frame("f"), start=None), False),
+        (Answer(), False),
+    ],
+)
+def test_a_bare_name_from_another_section_is_a_stretched_symbol(told: Answer, stretched: bool) -> None:
+    code = agreement.Code(ranges=((0x100, 0x110), (0x200, 0x300)), aliases={})
+    assert code.stretched(0x210, told) is stretched
+
+
 def test_symbols_and_executable_sections_are_read_from_a_real_binary(built_binary: Callable[[str], Path]) -> None:
     code = agreement.read_code(built_binary("gcc-dwarf5"))
     named = {name: address for address, names in code.aliases.items() for name in names}
