@@ -374,7 +374,11 @@ def test_the_build_id_is_the_one_that_readelf_tells(built: Path, form: str) -> N
     expected = re.search(r"Build ID: ([0-9a-f]+)", text)
     assert expected is not None
     with ElfFile.open(built / form) as file:
-        assert [desc.hex() for name, kind, desc in file.notes() if (name, kind) == ("GNU", 3)] == [expected.group(1)]
+        ours = [desc.hex() for name, kind, desc in file.notes() if (name, kind) == ("GNU", 3)]
+    assert ours == [expected.group(1)]
+    if shutil.which("eu-readelf"):
+        text = subprocess.run(["eu-readelf", "-n", form], cwd=built, check=True, capture_output=True, text=True).stdout
+        assert re.findall(r"Build ID: ([0-9a-f]+)", text)[:1] == ours
 
 
 @pytest.mark.parametrize("form", ["zlib", "zlib-gnu"])
@@ -386,6 +390,28 @@ def test_what_objcopy_compressed_is_what_it_was(built: Path, form: str) -> None:
                 assert other is not None
                 assert bytes(packed.contents(other)) == bytes(plain.contents(section))
         assert any(section.compressed for section in packed.sections)
+
+
+def test_what_was_compressed_with_zstd_is_what_it_was(built: Path) -> None:
+    for tool in ("objcopy", "llvm-objcopy", "llvm-objcopy-22"):
+        command = [tool, "--compress-debug-sections=zstd", "program", "zstd"]
+        if shutil.which(tool) and not subprocess.run(command, cwd=built, check=False, capture_output=True).returncode:
+            break
+    else:
+        pytest.skip("no objcopy here writes zstd")
+    with ElfFile.open(built / "program") as plain, ElfFile.open(built / "zstd") as packed:
+        info, other = plain.section(".debug_info"), packed.section(".debug_info")
+        assert info is not None
+        assert other is not None
+        assert other.compressed
+        assert bytes(packed.contents(other)) == bytes(plain.contents(info))
+
+
+def test_truncated_files_are_refused_when_mapped_too(tmp_path: Path) -> None:
+    for length in range(0, len(SAMPLE_FILE), 97):
+        (tmp_path / "cut").write_bytes(SAMPLE_FILE[:length])
+        with pytest.raises((NotElf, MalformedElf), match=r"cut"):
+            ElfFile.open(tmp_path / "cut")
 
 
 def test_every_truncation_of_a_real_program_gives_an_answer_or_a_clear_error(built: Path) -> None:
