@@ -266,7 +266,7 @@ class LineReader:
 
     @cython.cfunc
     @cython.nogil
-    @cython.exceptval(check=True)
+    @cython.exceptval(0xFFFFFFFFFFFFFFFE, check=True)
     def _leb(self, p: cython.longlong, signed: cython.bint) -> cython.ulonglong:
         result: cython.ulonglong = 0
         ones: cython.ulonglong = 0xFFFFFFFFFFFFFFFF
@@ -387,7 +387,7 @@ class LineReader:
 
     @cython.cfunc
     @cython.nogil
-    @cython.exceptval(check=True)
+    @cython.exceptval(-1)
     def _executable(self, address: cython.ulonglong) -> cython.bint:
         low: cython.int = 0
         high: cython.int = self.executable_count

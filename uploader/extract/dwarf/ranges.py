@@ -215,14 +215,14 @@ class RangeReader:
 
     @cython.cfunc
     @cython.nogil
-    @cython.exceptval(check=True)
+    @cython.exceptval(check=False)
     def _top(self, size: cython.int) -> cython.ulonglong:
         top: cython.ulonglong = 0xFFFFFFFFFFFFFFFF
         return top >> (64 - 8 * size)
 
     @cython.cfunc
     @cython.nogil
-    @cython.exceptval(check=True)
+    @cython.exceptval(check=False)
     def _sum(self, one: cython.ulonglong, other: cython.ulonglong, top: cython.ulonglong) -> cython.ulonglong:
         """The sum, 0 where it overflows the address size."""
         if one > top or other > top - one:
@@ -231,7 +231,7 @@ class RangeReader:
 
     @cython.cfunc
     @cython.nogil
-    @cython.exceptval(check=True)
+    @cython.exceptval(0xFFFFFFFFFFFFFFFE, check=True)
     def _leb(self) -> cython.ulonglong:
         """An unsigned LEB128 of `.debug_rnglists`; ``position`` becomes -1 where it is cut off."""
         p: cython.longlong = self.position
@@ -256,7 +256,7 @@ class RangeReader:
 
     @cython.cfunc
     @cython.nogil
-    @cython.exceptval(check=True)
+    @cython.exceptval(0xFFFFFFFFFFFFFFFE, check=True)
     def _plain(self, size: cython.int) -> cython.ulonglong:
         """An address of `.debug_rnglists`; ``position`` becomes -1 where it is cut off."""
         p: cython.longlong = self.position
@@ -268,7 +268,7 @@ class RangeReader:
 
     @cython.cfunc
     @cython.nogil
-    @cython.exceptval(check=True)
+    @cython.exceptval(0xFFFFFFFFFFFFFFFE, check=True)
     def _indexed(self, unit: cython.uint, index: cython.ulonglong) -> cython.ulonglong:
         """An address of `.debug_addr`, 0 where it holds none."""
         size: cython.int = self.unit_address_size[unit]
@@ -281,7 +281,7 @@ class RangeReader:
 
     @cython.cfunc
     @cython.nogil
-    @cython.exceptval(check=True)
+    @cython.exceptval(0xFFFFFFFFFFFFFFFE, check=True)
     def _fixed(self, data: cython.const[cython.uchar][::1], p: cython.longlong, size: cython.int) -> cython.ulonglong:
         result: cython.ulonglong = 0
         i: cython.int

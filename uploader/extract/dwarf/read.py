@@ -18,7 +18,7 @@ from uploader.extract.dwarf.ranges import RangeReader
 from uploader.extract.dwarf.sections import DwarfSections
 from uploader.extract.dwarf.units import StringReader, Unit, Units, read_units
 from uploader.extract.dwarf.walk import Walk
-from uploader.symbols.columns import NONE, NameTable, SourceColumns
+from uploader.symbols.columns import NONE, NameTable, SourceColumns, taken
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,23 +78,23 @@ def read_dwarf(sections: DwarfSections, executable: Sequence[tuple[int, int]], n
         function_name=name_reader.numbers(functions["offset"]),
         function_table=gather(functions["unit"], memoryview(unit_table)) if unit_table else array("I"),
         function_decl_file=slots_of(functions["decl_file"], functions["unit"], first_slot, slot_count, file_base),
-        function_decl_line=array("I", functions["decl_line"]),
+        function_decl_line=taken(functions["decl_line"], len(functions["decl_line"])),
         function_node=function_node,
         function_node_end=function_node_end,
         function_range=function_range,
         range_start=range_start,
         range_end=range_end,
-        node_depth=array("I", nodes["depth"]),
+        node_depth=taken(nodes["depth"], len(nodes["depth"])),
         node_name=name_reader.numbers(nodes["origin"]),
         node_call_file=slots_of(nodes["call_file"], memoryview(node_unit), first_slot, slot_count, file_base),
-        node_call_line=array("I", nodes["call_line"]),
+        node_call_line=taken(nodes["call_line"], len(nodes["call_line"])),
         node_range=node_range,
         node_range_start=node_range_start,
         node_range_end=node_range_end,
         table_first=array("I", tables.reader.tables()),
-        row_address=array("Q", address),
-        row_file=array("I", file),
-        row_line=array("I", line),
+        row_address=taken(address, len(address)),
+        row_file=taken(file, len(file)),
+        row_line=taken(line, len(line)),
         sequences=sorted(zip(starts, ends, sequence_tables, strict=True)),
     )
     return DwarfRead(columns=columns, warnings=tuple(warnings))

@@ -268,7 +268,7 @@ class Walk:
 
     @cython.cfunc
     @cython.nogil
-    @cython.exceptval(check=True)
+    @cython.exceptval(0xFFFFFFFE, check=True)
     def _node(self, function: cython.longlong, depth: cython.uint) -> cython.uint:
         """Keeps an inlined subroutine; gives the depth that its children have as their parent's."""
         pc: cython.uint = 0
@@ -324,7 +324,7 @@ class Walk:
 
     @cython.cfunc
     @cython.nogil
-    @cython.exceptval(check=True)
+    @cython.exceptval(0xFFFFFFFE, check=True)
     def _small(self, slot: cython.int) -> cython.uint:
         """A file index or a line number: 0 where it is absent or wild."""
         if not self.reader.present & (cython.cast(cython.longlong, 1) << slot):
@@ -336,7 +336,7 @@ class Walk:
 
     @cython.cfunc
     @cython.nogil
-    @cython.exceptval(check=True)
+    @cython.exceptval(0xFFFFFFFFFFFFFFFE, check=True)
     def _reference(self, slot: cython.int) -> cython.ulonglong:
         """The section offset that a reference in this file means; 0 where there is none or it leads elsewhere."""
         if not self.reader.present & (cython.cast(cython.longlong, 1) << slot):
@@ -353,7 +353,7 @@ class Walk:
 
     @cython.cfunc
     @cython.nogil
-    @cython.exceptval(check=True)
+    @cython.exceptval(0xFFFFFFFFFFFFFFFE, check=True)
     def _address(self, form: cython.int, raw: cython.ulonglong) -> cython.ulonglong:
         """The address that an address-class value means (DWARF 5 §7.5.5); 0 where .debug_addr does not hold it."""
         if form == 0x01:
@@ -374,7 +374,7 @@ class Walk:
 
     @cython.cfunc
     @cython.nogil
-    @cython.exceptval(check=True)
+    @cython.exceptval(0xFFFFFFFFFFFFFFFE, check=True)
     def _high(self, low: cython.ulonglong) -> cython.ulonglong:
         """DW_AT_high_pc as an address: a constant counts from the low pc (DWARF 4 §2.17.2)."""
         form: cython.int = self.reader.form[5]
@@ -388,7 +388,7 @@ class Walk:
 
     @cython.cfunc
     @cython.nogil
-    @cython.exceptval(check=True)
+    @cython.exceptval(-1)
     def _executable(self, address: cython.ulonglong) -> cython.bint:
         low: cython.int = 0
         high: cython.int = self.executable_count
