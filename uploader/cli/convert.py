@@ -38,7 +38,8 @@ def command(
     chosen = options.settings(
         include=include, exclude=exclude, require=require, jobs=jobs, dwarf=False if no_dwarf else None
     )
-    terminal.tell_core()
+    if not quiet:
+        terminal.tell_core()
 
     from uploader.pipeline.convert import convert
 

@@ -47,7 +47,8 @@ def command(
     destination = options.open_destination(chosen)
     if to is None and not quiet:
         terminal.say(f"symup: sending to {printable(destination.url)}")
-    terminal.tell_core()
+    if not quiet:
+        terminal.tell_core()
 
     from uploader.pipeline.upload import upload
 
