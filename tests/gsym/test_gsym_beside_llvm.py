@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 import re
-import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,10 +13,6 @@ import pytest
 from tests.gsym.tables import random_table
 from uploader.gsym.encode import encode
 from uploader.gsym.lookup import Gsym
-
-GSYMUTIL = shutil.which("llvm-gsymutil-22")
-COMPILERS = {name: shutil.which(name) for name in ("g++", "clang++-22")}
-pytestmark = pytest.mark.skipif(GSYMUTIL is None, reason="llvm-gsymutil-22 is not installed")
 
 PROGRAM = """
 #include <algorithm>
@@ -47,14 +43,23 @@ int main(int count, char **words) {
 Chain = list[tuple[str, int, str, int]]
 
 
-def gsymutil(*arguments: str | Path) -> str:
-    assert GSYMUTIL is not None
-    run = subprocess.run([GSYMUTIL, *arguments], capture_output=True, text=True, check=True, timeout=120)
-    assert not run.stderr, run.stderr
-    return run.stdout
+Gsymutil = Callable[..., str]
 
 
-def llvm_chains(path: Path, addresses: list[int]) -> dict[int, Chain]:
+@pytest.fixture
+def gsymutil(peer: Callable[[str], str]) -> Gsymutil:
+    """Runs llvm-gsymutil, which may not complain, and gives what it printed."""
+    tool = peer("llvm-gsymutil-22")
+
+    def run(*arguments: str | Path) -> str:
+        done = subprocess.run([tool, *arguments], capture_output=True, text=True, check=True, timeout=120)
+        assert not done.stderr, done.stderr
+        return done.stdout
+
+    return run
+
+
+def llvm_chains(gsymutil: Gsymutil, path: Path, addresses: list[int]) -> dict[int, Chain]:
     """What llvm-gsymutil prints for each address, as (name, offset, path, line); an address that it doesn't know has none."""
     frame = re.compile(r"(?:0x([0-9a-f]{16}): )?\s*(.*?)(?: \+ (\d+))?(?: @ (.*?):(\d+))?(?: \[inlined\])?$")
     chains: dict[int, Chain] = {}
@@ -89,7 +94,9 @@ def our_chain(gsym: Gsym, address: int) -> Chain:
 
 @pytest.mark.parametrize("little_endian", [True, False], ids=["little", "big"])
 @pytest.mark.parametrize("seed", range(6))
-def test_llvm_answers_from_our_file_as_we_do(tmp_path: Path, seed: int, little_endian: bool) -> None:
+def test_llvm_answers_from_our_file_as_we_do(
+    tmp_path: Path, gsymutil: Gsymutil, seed: int, little_endian: bool
+) -> None:
     rng = random.Random(seed)
     table = random_table(rng, pieces=60, far=seed % 2 == 0, for_llvm=True)
     path = tmp_path / "ours.gsym"
@@ -97,13 +104,13 @@ def test_llvm_answers_from_our_file_as_we_do(tmp_path: Path, seed: int, little_e
     gsym = Gsym(path.read_bytes())
     edges = {*table.start, *table.end, *table.row_address, *table.range_start, *table.range_end}
     addresses = sorted(rng.sample(sorted({edge + step for edge in edges for step in (-1, 0, 1)} - {-1}), 1000))
-    answers = llvm_chains(path, addresses)
+    answers = llvm_chains(gsymutil, path, addresses)
     assert {address: our_chain(gsym, address) for address in addresses} == answers
     assert sum(map(len, answers.values())) > 1000
 
 
 @pytest.mark.parametrize("little_endian", [True, False], ids=["little", "big"])
-def test_llvm_dumps_our_file_whole_without_a_complaint(tmp_path: Path, little_endian: bool) -> None:
+def test_llvm_dumps_our_file_whole_without_a_complaint(tmp_path: Path, gsymutil: Gsymutil, little_endian: bool) -> None:
     table = random_table(random.Random(9), pieces=60)
     path = tmp_path / "ours.gsym"
     path.write_bytes(encode(table, base_address=0, uuid=bytes(range(20)), little_endian=little_endian))
@@ -115,17 +122,15 @@ def test_llvm_dumps_our_file_whole_without_a_complaint(tmp_path: Path, little_en
 
 
 @pytest.mark.parametrize("level", ["-O0", "-O2"])
-@pytest.mark.parametrize("compiler", COMPILERS)
-def test_we_answer_from_llvms_file_as_it_does(tmp_path: Path, compiler: str, level: str) -> None:
-    program = COMPILERS[compiler]
-    if program is None:
-        pytest.skip(f"{compiler} is not installed")
+@pytest.mark.parametrize("compiler", ["g++", "clang++-22"])
+def test_we_answer_from_llvms_file_as_it_does(
+    tmp_path: Path, gsymutil: Gsymutil, peer: Callable[[str], str], compiler: str, level: str
+) -> None:
     source, binary, path = tmp_path / "program.cc", tmp_path / "program", tmp_path / "llvm.gsym"
     source.write_text(PROGRAM)
-    subprocess.run([program, "-g", level, source, "-o", binary], check=True, timeout=120)
-    assert GSYMUTIL is not None
+    subprocess.run([peer(compiler), "-g", level, source, "-o", binary], check=True, timeout=120)
     subprocess.run(
-        [GSYMUTIL, f"--convert={binary}", f"--out-file={path}", "--num-threads=1"],
+        [peer("llvm-gsymutil-22"), f"--convert={binary}", f"--out-file={path}", "--num-threads=1"],
         check=True,
         capture_output=True,
         timeout=120,
@@ -133,6 +138,6 @@ def test_we_answer_from_llvms_file_as_it_does(tmp_path: Path, compiler: str, lev
     gsym = Gsym(path.read_bytes())
     functions = [int(a, 16) for a in re.findall(r"\(0x([0-9a-f]{16})\)", gsymutil(path))]
     addresses = sorted(random.Random(0).sample(range(min(functions), max(functions) + 64), 2000))
-    answers = llvm_chains(path, addresses)
+    answers = llvm_chains(gsymutil, path, addresses)
     assert {address: our_chain(gsym, address) for address in addresses} == answers
     assert sum(map(len, answers.values())) > 1500
