@@ -1,0 +1,85 @@
+"""The stopwatch: what it measures of a real process, and how samples become medians and ratios."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+import cores
+import speed
+from speed import Contender, Sample
+
+
+def program(name: str, code: str) -> Contender:
+    """A converter that is a line of Python, given the source and the output as its arguments."""
+    return Contender(
+        name=name,
+        command=lambda source, out: [sys.executable, "-c", code, str(source), str(out)],
+        environment=dict(os.environ),
+    )
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    path = tmp_path / "source"
+    path.write_bytes(b"x" * 1000)
+    return path
+
+
+def test_a_run_measures_time_memory_and_output_of_the_process(source: Path) -> None:
+    code = "import sys, time; kept = b'x' * 200_000_000; time.sleep(0.2); open(sys.argv[2], 'wb').write(b'y' * 4321)"
+    sample = speed.run(program("hungry", code), source)
+    assert sample.wall_seconds >= 0.2
+    assert sample.cpu_seconds < sample.wall_seconds
+    assert sample.peak_bytes > 200_000_000
+    assert sample.output_bytes == 4321
+
+
+def test_the_memory_of_grandchildren_counts(source: Path) -> None:
+    inner = "import sys; kept = b'x' * 200_000_000; open(sys.argv[1], 'w').write('y')"
+    code = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {inner!r}, sys.argv[2]], check=True)"
+    assert speed.run(program("shell", code), source).peak_bytes > 200_000_000
+
+
+def test_a_failing_converter_is_no_sample(source: Path) -> None:
+    with pytest.raises(RuntimeError, match="broken exited 3: no luck"):
+        speed.run(program("broken", "import sys; print('no luck'); sys.exit(3)"), source)
+
+
+def test_a_converter_that_writes_nothing_is_no_sample(source: Path) -> None:
+    with pytest.raises(RuntimeError, match="wrote nothing"):
+        speed.run(program("idle", "pass"), source)
+
+
+def test_contenders_run_in_turn(source: Path, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    code = "import sys; open({log!r}, 'a').write({name!r}); open(sys.argv[2], 'w').write('y')"
+    contenders = [program(name, code.format(log=str(log), name=name)) for name in "AB"]
+    samples = speed.measure(source, contenders, runs=3)
+    assert log.read_text() == "ABABAB"
+    assert {name: len(taken) for name, taken in samples.items()} == {"A": 3, "B": 3}
+
+
+def test_ratios_are_those_of_medians() -> None:
+    def samples(*walls: float) -> list[Sample]:
+        return [Sample(wall_seconds=wall, cpu_seconds=1.0, peak_bytes=100, output_bytes=10) for wall in walls]
+
+    summary = speed.summarize(
+        {"symup": samples(1.0, 9.0, 2.0), "llvm-gsymutil": samples(4.0, 4.0, 40.0)}, "llvm-gsymutil"
+    )
+    assert summary["medians"]["symup"]["wall_seconds"] == 2.0
+    assert summary["ratios"] == {
+        "symup": {"wall_seconds": 0.5, "cpu_seconds": 1.0, "peak_bytes": 1.0, "output_bytes": 1.0}
+    }
+    assert len(summary["samples"]["symup"]) == 3
+
+
+def test_a_plain_core_is_a_copy_of_the_sources_alone(tmp_path: Path) -> None:
+    core = cores.plain(tmp_path)
+    copied = {path.relative_to(tmp_path) for path in tmp_path.rglob("*") if path.is_file()}
+    assert {path.suffix for path in copied} == {".py"}
+    assert copied == {path.relative_to(cores.ROOT) for path in (cores.ROOT / "uploader").rglob("*.py")}
+    assert core.run("--version").returncode == 0
