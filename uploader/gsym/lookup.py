@@ -47,7 +47,8 @@ class _Function:
 class Gsym:
     """A GSYM file opened for lookups, v1 or v2, in either byte order; llvm-gsymutil's own files, too.
 
-    ``data`` may view a mapped file; it has to stay open as long as this. Opening reads the header and the address table; raises `MalformedGsym` where these are unsound.
+    ``data`` may view a mapped file, which has to stay open as long as this. Opening reads the header and the address table;
+    raises `MalformedGsym` where these are unsound.
     """
 
     def __init__(self, data: Data) -> None:
