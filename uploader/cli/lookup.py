@@ -48,7 +48,8 @@ def command(
         return 0
     for address in _wanted(addresses or []):
         for line in _lines(address, gsym.lookup(address), demangled=demangle):
-            terminal.result(line)
+            if not terminal.result(line, at_once=not addresses):
+                return 0
     return 0
 
 

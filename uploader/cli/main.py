@@ -14,7 +14,7 @@ import typer
 
 from uploader import __version__, core
 from uploader.cli import convert, inspect, lookup, serve, status, terminal, upload
-from uploader.errors import ExitCode, Interrupted, SymupError, UsageError
+from uploader.errors import Interrupted, SymupError, UsageError
 
 HELP = """Turns what a build leaves behind into compact, verified symbol files, and gets them into a symbol store.
 
@@ -77,10 +77,9 @@ def run(arguments: list[str], *, debug: bool = False) -> int:
     """Runs one command line and gives its exit code. With ``--json`` an error, too, is a document on stdout."""
     try:
         code = app(args=arguments, prog_name="symup", standalone_mode=False)
-        sys.stdout.flush()
+        with contextlib.suppress(BrokenPipeError):
+            sys.stdout.flush()
         return int(code or 0)
-    except BrokenPipeError:
-        return ExitCode.DONE
     except SymupError as problem:
         told = problem
     except (KeyboardInterrupt, typer.Abort):
@@ -105,6 +104,10 @@ def _usage(problem: Exception) -> UsageError | None:
 
 
 def _bug(problem: Exception) -> SymupError:
+    if isinstance(problem, OSError):
+        return SymupError(
+            f"the system says: {problem.strerror or problem}{f': {problem.filename}' if problem.filename else ''}"
+        )
     if isinstance(problem, MemoryError):
         return SymupError("out of memory", remedy="Give it more memory, or fewer --jobs.")
     return SymupError(
@@ -114,16 +117,12 @@ def _bug(problem: Exception) -> SymupError:
 
 
 def _tell(problem: SymupError, arguments: list[str]) -> int:
-    try:
-        terminal.error(problem)
-        if "--json" in arguments:
-            from uploader.report.json import report
+    terminal.error(problem)
+    if "--json" in arguments:
+        from uploader.report.json import report
 
-            command = next((word for word in arguments if word in COMMANDS), "")
-            terminal.document(report(command, (), exit_code=problem.exit_code, seconds=0.0, error=problem))
-    except OSError:
-        # Nobody reads any more; the exit code still tells.
-        pass
+        command = next((word for word in arguments if word in COMMANDS), "")
+        terminal.document(report(command, (), exit_code=problem.exit_code, seconds=0.0, error=problem))
     return int(problem.exit_code)
 
 

@@ -30,15 +30,14 @@ def say(line: str) -> None:
     write(sys.stderr, line + "\n")
 
 
-def result(line: str) -> None:
-    """One line of what was asked for, on stdout."""
-    write(sys.stdout, line + "\n")
+def result(line: str, *, at_once: bool = False) -> bool:
+    """One line of what was asked for, on stdout. False where nobody reads any more (``| head``), which is no error."""
+    return write(sys.stdout, line + "\n", at_once=at_once)
 
 
 def announce(url: str) -> None:
     """A server's URL as a line of its own on stdout, at once, for who waits for it."""
-    result(url)
-    sys.stdout.flush()
+    result(url, at_once=True)
 
 
 def document(value: Mapping[str, Any]) -> None:
@@ -46,10 +45,16 @@ def document(value: Mapping[str, Any]) -> None:
     write(sys.stdout, json.dumps(value, indent=2, ensure_ascii=True) + "\n")
 
 
-def write(stream: TextIO, text: str) -> None:
-    """Writes what the stream's encoding can't hold as escapes. A reader that went away raises `BrokenPipeError`."""
+def write(stream: TextIO, text: str, *, at_once: bool = False) -> bool:
+    """Writes what the stream's encoding can't hold as escapes. False where the reader went away: the run goes on without it."""
     encoding = stream.encoding or "utf-8"
-    stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+    try:
+        stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+        if at_once:
+            stream.flush()
+    except BrokenPipeError:
+        return False
+    return True
 
 
 def error(problem: SymupError) -> None:
@@ -117,7 +122,8 @@ class Bars:
     def advance(self, name: str, amount: int = 1) -> None:
         """Moves the stage's bar."""
         with self._lock:
-            if bar := self._bars.get(name):
+            bar = self._bars.get(name)
+            if bar is not None:
                 bar.update(amount)
 
     def finished(self, outcome: Outcome) -> None:
