@@ -11,6 +11,7 @@ import typer
 
 from uploader.cli import options, terminal
 from uploader.cli.files import mapped
+from uploader.cli.symbols import GSYM_MAGICS
 from uploader.errors import InputError, NotElf
 from uploader.report.words import count, printable, size
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from uploader.symbols.columns import SymbolTable
 
 SCHEMA = "symup.inspect/1"
-GSYM_MAGICS = (b"MYSG", b"GSYM")
 
 _KINDS = {1: "relocatable file", 2: "executable", 3: "shared object or position-independent executable", 4: "core dump"}
 

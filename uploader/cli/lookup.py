@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from uploader.cli import options, terminal
 from uploader.cli.demangle import demangle as demangle_name
-from uploader.cli.files import mapped
+from uploader.cli.symbols import symbols_for
 from uploader.errors import UsageError
 from uploader.report.words import printable
 
@@ -22,11 +21,19 @@ SCHEMA = "symup.lookup/1"
 
 
 def command(
-    file: Annotated[Path, typer.Argument(help="A GSYM file.", metavar="FILE.gsym")],
+    file: Annotated[
+        str,
+        typer.Argument(help="A GSYM file; or a binary or an id, for the symbols in the store.", metavar="FILE-or-ID"),
+    ],
     addresses: Annotated[
         list[str] | None,
         typer.Argument(help="Addresses in hex, 0x or not; from stdin without any.", metavar="[ADDR]..."),
     ] = None,
+    source: Annotated[
+        str | None,
+        typer.Option("--from", metavar="DEST", help="The store to ask for a binary or an id. [env SYMUP_TO]"),
+    ] = None,
+    project: options.Project = None,
     demangle: Annotated[bool, typer.Option(help="C++ and Rust names as they were written.")] = True,
     as_json: options.Json = False,
 ) -> int:
@@ -39,12 +46,12 @@ def command(
     """
     from uploader.gsym.lookup import Gsym
 
-    gsym = Gsym(mapped(file))
+    gsym = Gsym(symbols_for(file, options.settings(to=source, project=project)))
     if as_json:
         answers = [
             _answer_object(address, gsym.lookup(address), demangled=demangle) for address in _wanted(addresses or [])
         ]
-        terminal.document({"schema": SCHEMA, "file": str(file), "addresses": answers})
+        terminal.document({"schema": SCHEMA, "file": file, "addresses": answers})
         return 0
     for address in _wanted(addresses or []):
         for line in _lines(address, gsym.lookup(address), demangled=demangle):

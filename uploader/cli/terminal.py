@@ -110,13 +110,13 @@ class Bars:
             self._bars[name] = tqdm(
                 total=total,
                 desc=f"{_DOING.get(name, name):10}",
-                unit="B" if name == "send" else "file",
+                unit="B" if name == "send" else " files",
                 unit_scale=name == "send",
                 leave=False,
                 dynamic_ncols=True,
                 file=sys.stderr,
                 position=len(self._bars),
-                bar_format=None if total else "{desc} {n_fmt} {unit} {elapsed}",
+                bar_format=None if total else "{desc} {n_fmt}{unit} {elapsed}",
             )
 
     def advance(self, name: str, amount: int = 1) -> None:

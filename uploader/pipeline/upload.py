@@ -158,6 +158,7 @@ class _Upload:
         try:
             self.max_chunk_size_bytes = self.destination.capabilities().max_chunk_size_bytes
             answers = self.destination.negotiate(questions)
+            self.progress.advance("ask", len(answers))
         except SymupError as error:
             self.error = error
             for artifact in promising:
