@@ -59,6 +59,8 @@ class Shaper:
     range_start: cython.ulonglong[::1]
     range_end: cython.ulonglong[::1]
 
+    order: cython.uint[::1]
+    order_depth: cython.uint[::1]
     level_first: cython.Py_ssize_t[::1]
     level_last: cython.Py_ssize_t[::1]
     level_claimed: cython.ulonglong[::1]
@@ -99,6 +101,8 @@ class Shaper:
         self.ranges = 0
         self.range_start = array("Q", bytes(8 * 64))
         self.range_end = array("Q", bytes(8 * 64))
+        self.order = array("I", bytes(4 * 256))
+        self.order_depth = array("I", bytes(4 * 256))
         self.level_first = array("q", bytes(8 * (MAX_DEPTH + 2)))
         self.level_last = array("q", bytes(8 * (MAX_DEPTH + 2)))
         self.level_claimed = array("Q", bytes(8 * (MAX_DEPTH + 2)))
@@ -260,10 +264,71 @@ class Shaper:
                 self.level_claimed[depth] = self.range_end[self.ranges - 1]
             self.level_claimed[depth + 1] = 0
             self._put_node(depth, self.source_name[i], self.source_call_file[i], self.source_call_line[i], before)
-        if suspect:
+        if suspect and self._overlapping():
             with cython.gil:
                 self._part_siblings()
         return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def _overlapping(self) -> cython.bint:
+        """Whether ranges of one depth overlap in the piece that is open: a heap sort by depth and start, then a look at neighbours."""
+        first: cython.Py_ssize_t = self.node_first[self.pieces]
+        base: cython.Py_ssize_t = self.range_first[first]
+        n: cython.Py_ssize_t = self.ranges - base
+        node: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        swap: cython.uint
+        if n > self.order.shape[0] if cython.compiled else n > len(self.order):
+            with cython.gil:
+                self.order = array("I", bytes(8 * n))
+                self.order_depth = array("I", bytes(8 * n))
+        for node in range(first, self.nodes):
+            for k in range(self.range_first[node], self.range_first[node + 1]):
+                self.order[k - base] = cython.cast(cython.uint, k - base)
+                self.order_depth[k - base] = self.node_depth[node]
+        k = n >> 1
+        while k > 0:
+            k -= 1
+            self._sift(base, k, n)
+        k = n - 1
+        while k > 0:
+            swap = self.order[0]
+            self.order[0] = self.order[k]
+            self.order[k] = swap
+            self._sift(base, 0, k)
+            k -= 1
+        for k in range(1, n):
+            if self.order_depth[self.order[k]] == self.order_depth[self.order[k - 1]]:
+                if self.range_start[base + self.order[k]] < self.range_end[base + self.order[k - 1]]:
+                    return True
+        return False
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def _sift(self, base: cython.Py_ssize_t, root: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.int:
+        item: cython.uint = self.order[root]
+        child: cython.Py_ssize_t = 2 * root + 1
+        while child < n:
+            if child + 1 < n and self._before(base, self.order[child], self.order[child + 1]):
+                child += 1
+            if not self._before(base, item, self.order[child]):
+                break
+            self.order[root] = self.order[child]
+            root = child
+            child = 2 * root + 1
+        self.order[root] = item
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def _before(self, base: cython.Py_ssize_t, one: cython.uint, other: cython.uint) -> cython.bint:
+        if self.order_depth[one] != self.order_depth[other]:
+            return self.order_depth[one] < self.order_depth[other]
+        return self.range_start[base + one] < self.range_start[base + other]
 
     @cython.cfunc
     @cython.nogil

@@ -7,9 +7,6 @@ from collections.abc import Mapping
 
 import cython
 
-NONE = 0xFFFFFFFF
-
-
 def gather(index: memoryview, values: memoryview) -> array[int]:
     """``values[i]`` for every ``i`` of ``index``, both columns of 32-bit items."""
     n: cython.Py_ssize_t = len(index)
@@ -51,31 +48,64 @@ def slots_of(file: memoryview, unit: memoryview, first: array[int], count: array
     return result
 
 
-def spans(group: memoryview, groups: int) -> tuple[array[int], array[int]] | None:
-    """(first, end) of the run of items of each group, or None where the items of a group don't lie together."""
+def spans(group: memoryview, groups: int) -> tuple[array[int], array[int], bool]:
+    """(first, end, together): the run of items of each group, as they lie once they are brought together in a stable order."""
     n: cython.Py_ssize_t = len(group)
     first_column = array("I", bytes(4 * groups))
     end_column = array("I", bytes(4 * groups))
     if n == 0 or groups == 0:
-        return first_column, end_column
+        return first_column, end_column, True
     first: cython.uint[::1] = first_column
     end: cython.uint[::1] = end_column
     of: cython.uint[::1] = group
     i: cython.Py_ssize_t
+    at: cython.uint = 0
+    size: cython.uint
     together: cython.bint = True
     with cython.nogil:
         for i in range(n):
             if i > 0 and of[i] < of[i - 1]:
                 together = False
-                break
-            if i == 0 or of[i] != of[i - 1]:
-                first[of[i]] = cython.cast(cython.uint, i)
-            end[of[i]] = cython.cast(cython.uint, i + 1)
-    return (first_column, end_column) if together else None
+            end[of[i]] += 1
+        for i in range(end.shape[0] if cython.compiled else len(end)):
+            size = end[i]
+            first[i] = at
+            at += size
+            end[i] = at
+    return first_column, end_column, bool(together)
 
 
-def grouped(columns: Mapping[str, memoryview], by: str) -> dict[str, memoryview]:
-    """The columns with the items of a group brought together, in their old order within it."""
-    group = columns[by]
-    order = sorted(range(len(group)), key=group.__getitem__)
-    return {name: memoryview(array(column.format, map(column.__getitem__, order))) for name, column in columns.items()}
+def grouped(columns: Mapping[str, memoryview], by: str, first: array[int]) -> dict[str, memoryview]:
+    """The columns with the items of each group brought together, in their old order within it; ``first`` is from `spans`."""
+    group: cython.uint[::1] = columns[by]
+    n: cython.Py_ssize_t = len(columns[by])
+    next_place: cython.uint[::1] = array("I", first)
+    place_column = array("I", bytes(4 * n))
+    place: cython.uint[::1] = place_column
+    i: cython.Py_ssize_t
+    with cython.nogil:
+        for i in range(n):
+            place[i] = next_place[group[i]]
+            next_place[group[i]] += 1
+    return {name: memoryview(_scattered(column, place_column)) for name, column in columns.items()}
+
+
+def _scattered(column: memoryview, place_column: array[int]) -> array[int]:
+    """The items of a column, each at its place."""
+    n: cython.Py_ssize_t = len(column)
+    result = array(column.format, bytes(column.itemsize * n))
+    place: cython.uint[::1] = place_column
+    i: cython.Py_ssize_t
+    if column.format == "Q":
+        wide: cython.ulonglong[::1] = column
+        wide_out: cython.ulonglong[::1] = result
+        with cython.nogil:
+            for i in range(n):
+                wide_out[place[i]] = wide[i]
+    else:
+        narrow: cython.uint[::1] = column
+        narrow_out: cython.uint[::1] = result
+        with cython.nogil:
+            for i in range(n):
+                narrow_out[place[i]] = narrow[i]
+    return result

@@ -1,1 +1,3 @@
+cimport cython
 from uploader.extract.dwarf.die cimport DieReader
+from uploader.extract.dwarf.memo cimport Memo

@@ -6,18 +6,16 @@ The order is that of DWARF's own meaning (DWARF 5 §3.3.8.2, §2.13): the DIE, w
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 
 import cython
 
 from uploader.errors import MalformedDwarf
-from uploader.extract.dwarf.constants import SLOT_LINKAGE_NAME, SLOT_NAME
 from uploader.extract.dwarf.die import DieReader
+from uploader.extract.dwarf.memo import Memo
 from uploader.extract.dwarf.units import StringReader, Unit
 from uploader.symbols.columns import NameTable
 
-MAX_STEPS = 16
 MAX_SCOPES = 64
 
 
@@ -28,31 +26,34 @@ class NameReader:
 
     reader: DieReader
     units: list
-    unit_offsets: list
+    unit_offset: cython.longlong[::1]
+    unit_end: cython.longlong[::1]
+    unit_table: cython.int[::1]
+    unit_address_size: cython.int[::1]
+    unit_offset_size: cython.int[::1]
+    unit_count: cython.Py_ssize_t
+    unit: cython.Py_ssize_t
     strings: object
     scopes: dict
     table: object
-    number_of: dict
-    number_at: dict
-    slots: cython.Py_ssize_t
-    memo_key: cython.ulonglong[::1]
-    memo_value: cython.uint[::1]
-    memo_count: cython.Py_ssize_t
-    unit_index: cython.Py_ssize_t
+    memo: Memo
+    strp_memo: Memo
 
     def __init__(self, reader: DieReader, units: Sequence[Unit], strings: StringReader, scopes: Mapping[int, int], table: NameTable) -> None:
         self.reader = reader
         self.units = list(units)
-        self.unit_offsets = [unit.offset for unit in units]
+        self.unit_offset = array("q", [unit.offset for unit in units] or [0])
+        self.unit_end = array("q", [unit.end for unit in units] or [0])
+        self.unit_table = array("i", [unit.table for unit in units] or [0])
+        self.unit_address_size = array("i", [unit.address_size for unit in units] or [0])
+        self.unit_offset_size = array("i", [unit.offset_size for unit in units] or [0])
+        self.unit_count = len(units)
+        self.unit = 0
         self.strings = strings
         self.scopes = dict(scopes)
         self.table = table
-        self.number_at = {}
-        self.slots = 1 << 12
-        self.memo_key = array("Q", bytes(8 * self.slots))
-        self.memo_value = array("I", bytes(4 * self.slots))
-        self.memo_count = 0
-        self.unit_index = 0
+        self.memo = Memo()
+        self.strp_memo = Memo()
 
     def numbers(self, offsets: memoryview) -> array[int]:
         """The name numbers for a column of DIE offsets (0: no DIE), 0 where a name can't be found."""
@@ -63,128 +64,129 @@ class NameReader:
         out: cython.uint[::1] = result
         offset: cython.ulonglong[::1] = offsets
         i: cython.Py_ssize_t
-        at: cython.Py_ssize_t
+        known: cython.longlong
+        number: cython.uint
         for i in range(n):
             if offset[i] == 0:
                 continue
-            at = self._find(offset[i])
-            if self.memo_key[at] == 0:
-                number: cython.uint = self._resolve(offset[i])
-                self.memo_key[at] = offset[i]
-                self.memo_value[at] = number
-                self.memo_count += 1
-                out[i] = number
-                if 2 * self.memo_count > self.slots:
-                    self._rehash()
-            else:
-                out[i] = self.memo_value[at]
+            known = self.memo.get(offset[i])
+            if known < 0:
+                number = 0
+                if offset[i] >> 62 == 0:
+                    number = self._resolve(cython.cast(cython.longlong, offset[i]))
+                self.memo.put(offset[i], number)
+                known = number
+            out[i] = cython.cast(cython.uint, known)
         return result
 
     @cython.cfunc
-    @cython.exceptval(-1)
-    def _find(self, key: cython.ulonglong) -> cython.Py_ssize_t:
-        """The place of a key in the memo, or the free place where it belongs."""
-        mask: cython.ulonglong = self.slots - 1
-        low: cython.ulonglong = key & 0xFFFFFFFF
-        at: cython.ulonglong = ((low * 0x9E3779B1) >> 8) & mask
-        while self.memo_key[at] != 0 and self.memo_key[at] != key:
-            at = (at + 1) & mask
-        return at
-
-    def _rehash(self) -> None:
-        keys, values = self.memo_key, self.memo_value
-        self.slots *= 4
-        self.memo_key = array("Q", bytes(8 * self.slots))
-        self.memo_value = array("I", bytes(4 * self.slots))
-        for i in range(len(keys)):
-            if keys[i]:
-                at = self._find(keys[i])
-                self.memo_key[at] = keys[i]
-                self.memo_value[at] = values[i]
-
-    def _resolve(self, offset: int) -> int:
+    def _resolve(self, offset: cython.longlong) -> cython.uint:
         """The number of the name of the DIE at ``offset``; a damaged chain gives what was found before the damage."""
-        name: tuple[int, int] | None = None
-        named: int = 0
+        named: cython.longlong = -1
+        name_form: cython.int = 0
+        name_value: cython.ulonglong = 0
+        name_unit: cython.Py_ssize_t = 0
+        number: cython.uint
         step: cython.int = 0
         try:
-            while step < MAX_STEPS and offset:
-                unit = self._unit(offset)
-                if unit is None:
+            while step < 16 and offset > 0:
+                if not self._read(offset):
                     break
-                self.reader.read(offset, unit.shape)
                 if self.reader.present & 2:
-                    place = self.strings.locate(self.reader.form[1], self.reader.value[1], unit)
-                    number = self._number(place)
+                    number = self._number(self.reader.form[1], self.reader.value[1], self.unit)
                     if number:
                         return number
                 if self.reader.present & 1:
-                    found = self.strings.locate(self.reader.form[0], self.reader.value[0], unit)
-                    if found is not None:
-                        name = found
-                        named = offset
+                    name_form = self.reader.form[0]
+                    name_value = self.reader.value[0]
+                    name_unit = self.unit
+                    named = offset
                 offset = 0
                 if self.reader.present & 4:
-                    offset = self._target(2, unit)
-                if not offset and self.reader.present & 8:
-                    offset = self._target(3, unit)
+                    offset = self._target(2)
+                if offset == 0 and self.reader.present & 8:
+                    offset = self._target(3)
                 step += 1
-        except MalformedDwarf:
+        except (MalformedDwarf, IndexError):
             pass
-        if name is None:
+        if named < 0:
             return 0
         if named in self.scopes:
-            return self.table.intern(self._qualified(self.strings.read(name), named))
-        return self._number(name)
+            return self._qualified(self.strings.read(self.strings.locate(name_form, name_value, self.units[name_unit])), named)
+        return self._number(name_form, name_value, name_unit)
 
-    def _number(self, place: tuple[int, int] | None) -> int:
-        """The number of the string at a place; 0 for an empty or unknown one."""
-        if place is None:
-            return 0
-        number = self.number_at.get(place)
-        if number is None:
-            number = self.number_at[place] = self.table.intern(self.strings.read(place))
-        return number
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _read(self, offset: cython.longlong) -> cython.bint:
+        """Captures the DIE at ``offset``; false where no unit holds it, or it is a null entry."""
+        low: cython.Py_ssize_t
+        high: cython.Py_ssize_t
+        middle: cython.Py_ssize_t
+        abbrev: cython.int
+        if self.unit_count == 0:
+            return False
+        if offset < self.unit_offset[self.unit] or offset >= self.unit_end[self.unit]:
+            low = 0
+            high = self.unit_count
+            while low < high:
+                middle = (low + high) >> 1
+                if self.unit_offset[middle] <= offset:
+                    low = middle + 1
+                else:
+                    high = middle
+            if low == 0 or offset >= self.unit_end[low - 1]:
+                return False
+            self.unit = low - 1
+        self.reader.enter(
+            self.unit_offset[self.unit],
+            self.unit_end[self.unit],
+            self.unit_table[self.unit],
+            self.unit_address_size[self.unit],
+            self.unit_offset_size[self.unit],
+        )
+        abbrev = self.reader.abbrev_at(offset)
+        if abbrev < 0:
+            return False
+        self.reader.capture(self.reader.position, abbrev)
+        return True
 
-    def _target(self, slot: int, unit: Unit) -> int:
+    @cython.cfunc
+    def _number(self, form: cython.int, value: cython.ulonglong, unit: cython.Py_ssize_t) -> cython.uint:
+        """The number of the string that a form means; 0 for an empty or unknown one."""
+        known: cython.longlong
+        number: cython.uint
+        if form == 0x0E and value != 0:
+            known = self.strp_memo.get(value)
+            if known < 0:
+                number = self.table.intern(self.strings.read((1, value)))
+                self.strp_memo.put(value, number)
+                return number
+            return cython.cast(cython.uint, known)
+        return self.table.intern(self.strings.read(self.strings.locate(form, value, self.units[unit])))
+
+    @cython.cfunc
+    def _target(self, slot: cython.int) -> cython.longlong:
         """The `.debug_info` offset that a reference means, 0 where it leads out of this file."""
-        form: int = self.reader.form[slot]
-        raw: int = self.reader.value[slot]
+        form: cython.int = self.reader.form[slot]
+        raw: cython.ulonglong = self.reader.value[slot]
+        if raw >> 62:
+            return 0
         if 0x11 <= form <= 0x15:
-            return unit.offset + raw if raw < unit.end - unit.offset else 0
-        return raw if form == 0x10 else 0
+            offset: cython.longlong = self.unit_offset[self.unit] + cython.cast(cython.longlong, raw)
+            return offset if offset < self.unit_end[self.unit] else 0
+        return cython.cast(cython.longlong, raw) if form == 0x10 else 0
 
-    def _unit(self, offset: int) -> Unit | None:
-        units: list = self.units
-        if not units:
-            return None
-        unit = units[self.unit_index]
-        if not unit.offset <= offset < unit.end:
-            index = bisect_right(self.unit_offsets, offset) - 1
-            if index < 0 or offset >= units[index].end:
-                return None
-            self.unit_index = index
-            unit = units[index]
-        return unit
-
-    def _qualified(self, name: bytes, offset: int) -> bytes:
-        """``name`` behind the names of the scopes that the DIE at ``offset`` stands in."""
+    def _qualified(self, name: bytes, offset: int) -> int:
+        """The number of ``name`` behind the names of the scopes that the DIE at ``offset`` stands in."""
         parts = [name]
         child = offset
         while (scope := self.scopes.get(child)) is not None and len(parts) < MAX_SCOPES and scope < child:
-            unit = self._unit(scope)
-            if unit is None:
-                break
-            try:
-                self.reader.read(scope, unit.shape)
-            except MalformedDwarf:
-                break
             part = b""
-            if self.reader.present & 1:
-                part = self.strings.read(self.strings.locate(self.reader.form[0], self.reader.value[0], unit))
+            try:
+                if self._read(scope) and self.reader.present & 1:
+                    part = self.strings.read(self.strings.locate(self.reader.form[0], self.reader.value[0], self.units[self.unit]))
+            except (MalformedDwarf, IndexError):
+                break
             parts.append(part or b"(anonymous)")
             child = scope
-        return b"::".join(reversed(parts))
-
-
-__all__ = ["NameReader", "SLOT_LINKAGE_NAME", "SLOT_NAME"]
+        return self.table.intern(b"::".join(reversed(parts)))

@@ -47,12 +47,9 @@ def read_dwarf(sections: DwarfSections, executable: Sequence[tuple[int, int]], n
     tables = _read_lines(sections, units, ranges, warnings)
     walk = _walk(sections, abbrevs, units, ranges, warnings)
     functions, nodes = walk.functions(), walk.nodes()
-    node_spans = spans(nodes["function"], len(functions["unit"]))
-    if node_spans is None:
-        nodes = grouped(nodes, "function")
-        node_spans = spans(nodes["function"], len(functions["unit"]))
-        assert node_spans is not None
-    function_node, function_node_end = node_spans
+    function_node, function_node_end, together = spans(nodes["function"], len(functions["unit"]))
+    if not together:
+        nodes = grouped(nodes, "function", function_node)
 
     range_reader = RangeReader(sections, units.units)
     function_range, range_start, range_end = range_reader.resolve(functions, functions["unit"], ranges)

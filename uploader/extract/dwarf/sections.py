@@ -45,4 +45,10 @@ def load_sections(elf: ElfFile, *, threads: int = 1) -> DwarfSections:
             contents = dict(zip(largest_first, pool.map(lambda field: elf.contents(found[field]), largest_first), strict=True))
     else:
         contents = {field: elf.contents(found[field]) for field in largest_first}
-    return DwarfSections(**contents, little_endian=elf.little_endian)
+    return DwarfSections(**{field: _whole(data) for field, data in contents.items()}, little_endian=elf.little_endian)
+
+
+def _whole(data: memoryview) -> bytes | memoryview:
+    """The object behind a view of all of it: slices and searches of bytes are much faster than those of a view."""
+    whole = data.obj
+    return whole if isinstance(whole, bytes) and len(whole) == len(data) else data
