@@ -73,6 +73,9 @@ def serve(
 
 
 def _listening(host: str, port: int, *, loopback_only: bool) -> socket.socket:
+    if not 0 <= port < 65536:
+        # The resolver would take it modulo 65536.
+        raise UsageError(f"there is no port {port}", remedy="Choose one up to 65535; 0 takes a free one.")
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError, OverflowError) as error:

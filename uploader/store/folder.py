@@ -1,6 +1,6 @@
 """Blobs in a folder: atomic, durable, and safe with any number of writers in any number of processes.
 
-A blob is written to a file of its own in ``.tmp``, synced, then linked or renamed to its place, and the folder that now names it is
+A blob is written to a file of its own in ``.tmp``, synced, then renamed to its place, and the folder that now names it is
 synced too (POSIX: a rename is atomic, and durable once the folder is). What a killed writer leaves lies in ``.tmp`` and hurts no
 one. ``.locks`` holds empty files for the two steps that must not cross: compare-and-replace, and refresh against delete.
 """
@@ -189,7 +189,10 @@ class FolderBlobs:
                 return
         if folder != self._root:
             self._make_folder(folder.parent)
-        folder.mkdir(parents=folder == self._root, exist_ok=True)
+            with contextlib.suppress(FileExistsError):
+                os.mkdir(folder)
+        else:
+            os.makedirs(folder, exist_ok=True)
         _sync_folder(folder.parent)
         with self._durable_folders_guard:
             self._durable_folders.add(folder)

@@ -1,0 +1,115 @@
+import copy
+import pickle
+import traceback
+
+import keyring
+import pytest
+from keyring.backend import KeyringBackend
+
+from uploader.auth.credentials import KEYRING_SERVICE, find_token
+from uploader.auth.token import Token
+from uploader.errors import UsageError
+
+URL = "https://symbols.example.com/base"
+
+
+class MemoryKeyring(KeyringBackend):
+    priority = 1
+
+    def __init__(self, entries=()):
+        super().__init__()
+        self.entries = dict(entries)
+
+    def get_password(self, service, username):
+        return self.entries.get((service, username))
+
+    def set_password(self, service, username, password):
+        self.entries[service, username] = password
+
+
+class BrokenKeyring(KeyringBackend):
+    priority = 1
+
+    def get_password(self, service, username):
+        raise OSError("no D-Bus here")
+
+    def set_password(self, service, username, password):
+        raise OSError("no D-Bus here")
+
+
+@pytest.fixture(autouse=True)
+def restored_keyring():
+    before = keyring.get_keyring()
+    keyring.set_keyring(MemoryKeyring())
+    yield
+    keyring.set_keyring(before)
+
+
+@pytest.fixture
+def home(tmp_path):
+    path = tmp_path / ".netrc"
+    path.write_text("machine symbols.example.com login me password from-netrc\ndefault login me password for-anyone\n")
+    path.chmod(0o600)
+    return {"HOME": str(tmp_path)}
+
+
+def test_flag_comes_before_environment_before_keyring_before_netrc(home):
+    keyring.set_keyring(MemoryKeyring({(KEYRING_SERVICE, URL): "from-keyring"}))
+    with_variable = home | {"SYMUP_TOKEN": "from-variable\n"}
+
+    assert find_token(URL, flag="from-flag", env=with_variable).reveal() == "from-flag"
+    assert find_token(URL, env=with_variable).reveal() == "from-variable"
+    assert find_token(URL, env=home).reveal() == "from-keyring"
+    assert find_token(URL, env=home, keyring=False).reveal() == "from-netrc"
+    assert find_token(URL, env=home, keyring=False, netrc=False) is None
+
+
+def test_origin_says_where_it_was_found(home):
+    assert find_token(URL, env=home).origin == "netrc"
+
+
+def test_netrc_default_entry_is_never_handed_to_a_server(home):
+    assert find_token("https://elsewhere.example.com", env=home) is None
+
+
+def test_netrc_can_lie_where_the_environment_says(tmp_path):
+    path = tmp_path / "elsewhere"
+    path.write_text("machine symbols.example.com password from-there\n")
+    assert find_token(URL, env={"NETRC": str(path)}).reveal() == "from-there"
+
+
+@pytest.mark.parametrize("content", ["machine", "\0\xff", "machine symbols.example.com password 'a b'"])
+def test_broken_netrc_is_as_good_as_none(tmp_path, content):
+    path = tmp_path / ".netrc"
+    path.write_text(content, encoding="latin-1")
+    assert find_token(URL, env={"HOME": str(tmp_path)}) is None
+
+
+def test_missing_or_broken_keyring_is_never_an_error(tmp_path):
+    keyring.set_keyring(BrokenKeyring())
+    assert find_token(URL, env={"HOME": str(tmp_path)}) is None
+    keyring.set_keyring(keyring.backends.fail.Keyring())
+    assert find_token(URL, env={"HOME": str(tmp_path)}) is None
+
+
+@pytest.mark.parametrize("bad", ["two words", "käse", "", "line\nbreak", "a\x00b"])
+def test_what_cannot_be_a_token_is_refused_without_being_shown(bad):
+    with pytest.raises(UsageError) as caught:
+        find_token(URL, flag=bad, env={})
+    shown = "".join(traceback.format_exception(caught.value))
+    assert "--token" in caught.value.message
+    assert not bad or bad not in shown
+
+
+def test_token_hides_itself():
+    token = Token("s3cr3t-value", origin="--token")
+    shown = [repr(token), str(token), f"{token}", "%s" % token, repr([token]), repr({"token": token})]  # noqa: UP031
+    assert all("s3cr3t" not in text for text in shown)
+    assert not hasattr(token, "__dict__")
+
+
+def test_token_can_not_be_written_anywhere():
+    with pytest.raises(TypeError):
+        pickle.dumps(Token("s3cr3t-value"))
+    with pytest.raises(TypeError):
+        copy.deepcopy(Token("s3cr3t-value"))

@@ -1,0 +1,211 @@
+import os
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from multiprocessing import get_context
+
+import pytest
+
+from tests.store.dying_os import DyingOs, Killed
+from uploader.errors import Refused, UsageError
+from uploader.store import folder as folder_module
+from uploader.store.folder import FolderBlobs
+
+KEY = "p/chunks/ab/one"
+
+
+@pytest.fixture
+def blobs(tmp_path):
+    return FolderBlobs(tmp_path / "store")
+
+
+def listed(blobs, prefix="p/"):
+    return [info.key for info in blobs.list(prefix)]
+
+
+def test_what_was_put_can_be_got(blobs):
+    assert blobs.get(KEY) is None
+    assert not blobs.exists(KEY)
+    assert blobs.put_if_absent(KEY, b"data")
+    assert blobs.get(KEY).data == b"data"
+    assert blobs.exists(KEY)
+
+
+def test_put_if_absent_leaves_what_is_there(blobs):
+    blobs.put_if_absent(KEY, b"first")
+    assert not blobs.put_if_absent(KEY, b"second")
+    assert blobs.get(KEY).data == b"first"
+
+
+def test_swap_replaces_only_what_the_tag_names(blobs):
+    assert blobs.swap(KEY, b"one", tag=None)
+    assert not blobs.swap(KEY, b"two", tag=None)
+    tag = blobs.get(KEY).tag
+    assert blobs.swap(KEY, b"two", tag=tag)
+    assert not blobs.swap(KEY, b"three", tag=tag)
+    assert blobs.get(KEY).data == b"two"
+
+
+def test_a_folder_is_made_only_by_writing(tmp_path):
+    blobs = FolderBlobs(tmp_path / "store")
+    assert blobs.get(KEY) is None
+    assert not blobs.exists(KEY)
+    assert listed(blobs) == []
+    assert blobs.sweep(unmodified_since=time.time()) == 0
+    assert not blobs.refresh(KEY)
+    assert not (tmp_path / "store").exists()
+
+
+def test_a_file_is_no_store(tmp_path):
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(UsageError):
+        FolderBlobs(tmp_path / "file")
+
+
+@pytest.mark.parametrize(
+    "key", ["", "/etc/passwd", "../x", "a/../b", "a//b", "a/.tmp", "a/", ".locks/00", "a\\b", "a\0b"]
+)
+def test_no_key_leaves_the_folder(blobs, key):
+    for act in (blobs.get, blobs.exists, blobs.refresh, lambda key: blobs.put_if_absent(key, b"")):
+        with pytest.raises(ValueError, match="not a key"):
+            act(key)
+
+
+def test_delete_spares_what_was_refreshed(blobs):
+    blobs.put_if_absent(KEY, b"data")
+    path = blobs.root / KEY
+    os.utime(path, (1000, 1000))
+    assert not blobs.delete(KEY, unmodified_since=999)
+    assert blobs.refresh(KEY)
+    assert not blobs.delete(KEY, unmodified_since=2000)
+    os.utime(path, (1000, 1000))
+    assert blobs.delete(KEY, unmodified_since=2000)
+    assert not blobs.delete(KEY, unmodified_since=2000)
+    assert not blobs.refresh(KEY)
+
+
+def test_list_names_everything_in_order_and_no_leftovers(blobs):
+    for key in ("p/chunks/bb/2", "p/chunks/aa/1", "p/artifacts/x", "q/chunks/aa/1"):
+        blobs.put_if_absent(key, b"12345")
+    (blobs.root / ".tmp" / "left").write_bytes(b"")
+    assert listed(blobs, "p/chunks/") == ["p/chunks/aa/1", "p/chunks/bb/2"]
+    assert next(blobs.list("p/chunks/")).size_bytes == 5
+    assert listed(blobs, "none/") == []
+
+
+def test_a_full_or_forbidden_disk_is_an_error_with_a_remedy(blobs):
+    blobs.put_if_absent("p/file", b"")
+    with pytest.raises(Refused) as caught:
+        blobs.put_if_absent("p/file/below", b"")
+    assert caught.value.remedy
+
+
+def test_a_store_that_was_deleted_meanwhile_is_made_again(blobs):
+    import shutil
+
+    blobs.put_if_absent(KEY, b"data")
+    shutil.rmtree(blobs.root)
+    assert blobs.put_if_absent(KEY, b"again")
+    assert blobs.get(KEY).data == b"again"
+
+
+def steps_of(monkeypatch, act):
+    counting = DyingOs()
+    monkeypatch.setattr(folder_module, "os", counting)
+    act()
+    monkeypatch.setattr(folder_module, "os", os)
+    return counting.steps
+
+
+@pytest.mark.parametrize("operation", ["put_if_absent", "swap"])
+def test_a_kill_at_any_step_leaves_the_old_or_the_new_content(monkeypatch, tmp_path, operation):
+    def write(blobs):
+        if operation == "swap":
+            return blobs.swap(KEY, b"new content", tag=blobs.get(KEY).tag)
+        return blobs.put_if_absent(KEY, b"new content")
+
+    def prepared(name):
+        blobs = FolderBlobs(tmp_path / name)
+        if operation == "swap":
+            blobs.put_if_absent(KEY, b"old")
+        return FolderBlobs(tmp_path / name)
+
+    counted = prepared("count")
+    steps = steps_of(monkeypatch, lambda: write(counted))
+    assert steps >= 5
+    before = b"old" if operation == "swap" else None
+    for dies_at in range(steps):
+        blobs = prepared(f"run{dies_at}")
+        monkeypatch.setattr(folder_module, "os", DyingOs(dies_at))
+        with pytest.raises(Killed):
+            write(blobs)
+        monkeypatch.setattr(folder_module, "os", os)
+        survivor = FolderBlobs(tmp_path / f"run{dies_at}")
+        found = survivor.get(KEY)
+        assert (None if found is None else found.data) in (before, b"new content")
+        assert listed(survivor) in ([], [KEY])
+        write(survivor)
+        assert survivor.get(KEY).data == b"new content"
+        survivor.sweep(unmodified_since=time.time() + 60)
+        assert os.listdir(survivor.root / ".tmp") == []
+
+
+def test_content_is_synced_before_it_gets_its_name_and_the_name_before_it_is_reported(monkeypatch, tmp_path):
+    calls = []
+
+    class Watching(DyingOs):
+        def __getattr__(self, name):
+            real = super().__getattr__(name)
+            if name not in self.CHANGING:
+                return real
+
+            def noted(*arguments, **keywords):
+                result = real(*arguments, **keywords)
+                what = os.readlink(f"/proc/self/fd/{arguments[0]}") if name == "fsync" else str(arguments[0])
+                calls.append((name, what))
+                return result
+
+            return noted
+
+    monkeypatch.setattr(folder_module, "os", Watching())
+    root = tmp_path / "store"
+    FolderBlobs(root).put_if_absent(KEY, b"data")
+    temporary = next(what for name, what in calls if name == "replace")
+    replaced = calls.index(("replace", temporary))
+    assert ("fsync", temporary) in calls[:replaced]
+    assert ("fsync", str(root / "p/chunks/ab")) in calls[replaced:]
+    for made in (root / "p", root / "p/chunks", root / "p/chunks/ab"):
+        assert ("fsync", str(made.parent)) in calls[calls.index(("mkdir", str(made))) :]
+
+
+def test_of_many_threads_one_puts(blobs):
+    barrier = threading.Barrier(8)
+
+    def put(number):
+        barrier.wait()
+        return blobs.put_if_absent(KEY, b"%d" % number)
+
+    with ThreadPoolExecutor(8) as pool:
+        results = list(pool.map(put, range(8)))
+    assert results.count(True) == 1
+    assert blobs.get(KEY).data == b"%d" % results.index(True)
+
+
+def count_up(root, times):
+    blobs = FolderBlobs(root)
+    for _ in range(times):
+        while True:
+            blob = blobs.get("p/counter")
+            if blobs.swap("p/counter", b"%d" % (int(blob.data) + 1), tag=blob.tag):
+                break
+
+
+def test_swaps_of_several_processes_lose_nothing(blobs):
+    blobs.put_if_absent("p/counter", b"0")
+    context = get_context("spawn")
+    processes = [context.Process(target=count_up, args=(blobs.root, 25)) for _ in range(3)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join(60)
+    assert blobs.get("p/counter").data == b"75"

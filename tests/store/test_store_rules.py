@@ -1,0 +1,284 @@
+import os
+import time
+from dataclasses import replace
+
+import pytest
+
+from tests.writers.artifact_writer import make_artifact, put_all
+from uploader.errors import ArtifactMismatch, ChunkMismatch, NothingFound, Refused, StoreDamaged, UsageError
+from uploader.model import Identity, Quality, SymbolId
+from uploader.store.folder import FolderBlobs
+from uploader.store.store import SymbolStore
+from uploader.transfer.protocol import Holding
+
+DAY = 24 * 3600
+
+
+@pytest.fixture
+def root(tmp_path):
+    return tmp_path / "store"
+
+
+@pytest.fixture
+def store(root):
+    return SymbolStore(FolderBlobs(root), "web")
+
+
+def upload(store, artifact, *, force=False):
+    put_all(store, artifact)
+    return store.commit(artifact.manifest, force=force)
+
+
+def holding(store, artifact, **changes):
+    (answer,) = store.negotiate([replace(artifact.question, **changes)])
+    return answer
+
+
+def every_file(root):
+    return {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in root.rglob("*") if path.is_file()}
+
+
+def test_an_upload_can_be_found_and_fetched(store):
+    artifact = make_artifact(functions=200, max_chunk_size_bytes=3000)
+    assert len(artifact.file.chunks) > 2
+    committed = upload(store, artifact)
+    assert committed.stored
+    wanted = artifact.manifest.identity.primary
+    assert store.manifest(wanted) == artifact.manifest
+    assert b"".join(store.fetch(wanted)) == artifact.gsym
+
+
+def test_nothing_is_visible_before_the_commit(store):
+    artifact = make_artifact()
+    put_all(store, artifact)
+    assert store.manifest(artifact.manifest.identity.primary) is None
+    with pytest.raises(NothingFound):
+        store.fetch(artifact.manifest.identity.primary)
+
+
+def test_negotiating_changes_nothing(store, root):
+    known, unknown = make_artifact("aa11"), make_artifact("bb22", aliases=("go:xyz",))
+    upload(store, known)
+    before = every_file(root)
+    for _ in range(3):
+        store.negotiate([known.question, unknown.question, replace(known.question, force=True)])
+    assert every_file(root) == before
+
+
+def test_negotiating_about_an_empty_store_does_not_even_make_it(store, root):
+    assert holding(store, make_artifact()).holding is Holding.MISSING
+    assert not root.exists()
+
+
+def test_answers_come_in_the_order_of_the_questions(store):
+    known, unknown, poorer = (
+        make_artifact("aa11"),
+        make_artifact("bb22"),
+        make_artifact("cc33", quality=Quality.FUNCTIONS),
+    )
+    upload(store, known)
+    upload(store, poorer)
+    richer = make_artifact("cc33")
+    answers = store.negotiate([unknown.question, known.question, richer.question])
+    assert [answer.holding for answer in answers] == [Holding.MISSING, Holding.PRESENT, Holding.POORER]
+    assert [answer.stored_quality for answer in answers] == [None, Quality.FULL, Quality.FUNCTIONS]
+    assert answers[1].missing_chunks == ()
+    assert all(answer.reason for answer in answers)
+
+
+def test_only_the_chunks_that_lack_are_asked_for(store):
+    artifact = make_artifact(functions=200, max_chunk_size_bytes=3000)
+    first, *rest = artifact.file.chunks
+    store.put_chunk(first.sha256, first.data)
+    assert holding(store, artifact).missing_chunks == tuple(chunk.sha256 for chunk in rest)
+
+
+def test_better_quality_replaces_worse_by_itself(store):
+    poor, rich = make_artifact(quality=Quality.FUNCTIONS), make_artifact(quality=Quality.FULL)
+    upload(store, poor)
+    assert upload(store, rich).stored
+    assert b"".join(store.fetch(rich.manifest.identity.primary)) == rich.gsym
+
+
+@pytest.mark.parametrize("offered", [Quality.LINES, Quality.FULL])
+def test_same_or_worse_is_declined_with_a_reason(store, offered):
+    rich, other = make_artifact(), make_artifact(quality=offered, flavour="other")
+    upload(store, rich)
+    committed = upload(store, other)
+    assert not committed.stored
+    assert "full" in committed.reason
+    assert b"".join(store.fetch(rich.manifest.identity.primary)) == rich.gsym
+
+
+def test_force_replaces_what_is_better(store):
+    rich, poor = make_artifact(), make_artifact(quality=Quality.FUNCTIONS)
+    upload(store, rich)
+    assert holding(store, poor, force=True).holding is Holding.POORER
+    assert upload(store, poor, force=True).stored
+    assert store.manifest(rich.manifest.identity.primary).quality is Quality.FUNCTIONS
+
+
+def test_the_same_content_again_is_present(store):
+    artifact = make_artifact()
+    upload(store, artifact)
+    for force in (False, True):
+        committed = upload(store, artifact, force=force)
+        assert not committed.stored
+        assert "same content" in committed.reason
+
+
+def test_aliases_resolve_to_the_artifact(store):
+    artifact = make_artifact("aa11", aliases=("go:some~go.id", "file:" + "0" * 32))
+    upload(store, artifact)
+    for alias in artifact.manifest.identity.aliases:
+        assert store.manifest(alias) == artifact.manifest
+        assert b"".join(store.fetch(alias)) == artifact.gsym
+
+
+def test_an_alias_that_is_learnt_later_is_recorded(store):
+    before, after = make_artifact("aa11"), make_artifact("aa11", aliases=("go:later",))
+    upload(store, before)
+    assert holding(store, after).holding is Holding.POORER
+    upload(store, after)
+    assert holding(store, after).holding is Holding.PRESENT
+    assert store.manifest(SymbolId.parse("go:later")) is not None
+
+
+def test_an_alias_stays_with_the_better_of_two_artifacts(store):
+    poor = make_artifact("aa11", quality=Quality.FUNCTIONS, aliases=("go:shared",))
+    rich = make_artifact("bb22", aliases=("go:shared",))
+    upload(store, poor)
+    upload(store, rich)
+    assert str(store.manifest(SymbolId.parse("go:shared")).identity.primary) == "bb22"
+    upload(store, make_artifact("cc33", aliases=("go:shared",)))
+    assert str(store.manifest(SymbolId.parse("go:shared")).identity.primary) == "bb22"
+
+
+def test_ids_other_than_build_ids_can_be_primary(store):
+    artifact = make_artifact("aa11", primary="go:abc")
+    assert upload(store, artifact).stored
+    assert store.manifest(SymbolId.parse("go:abc")) == artifact.manifest
+
+
+def test_a_chunk_must_have_its_digest(store):
+    artifact = make_artifact()
+    with pytest.raises(ChunkMismatch):
+        store.put_chunk(artifact.file.chunks[0].sha256, b"other bytes")
+    with pytest.raises(ChunkMismatch):
+        store.put_chunk("../../escape", b"x")
+    with pytest.raises(Refused):
+        store.put_chunk("0" * 64, b"")
+
+
+def test_a_commit_without_all_chunks_is_refused_and_leaves_nothing(store):
+    artifact = make_artifact(functions=200, max_chunk_size_bytes=3000)
+    for chunk in artifact.file.chunks[1:]:
+        store.put_chunk(chunk.sha256, chunk.data)
+    with pytest.raises(ArtifactMismatch, match="1 of"):
+        store.commit(artifact.manifest)
+    assert store.manifest(artifact.manifest.identity.primary) is None
+
+
+def test_chunks_of_another_project_do_not_count(root):
+    artifact = make_artifact()
+    theirs, ours = SymbolStore(FolderBlobs(root), "theirs"), SymbolStore(FolderBlobs(root), "ours")
+    upload(theirs, artifact)
+    assert holding(ours, artifact).holding is Holding.MISSING
+    assert holding(ours, artifact).missing_chunks == artifact.manifest.chunks
+    assert ours.manifest(artifact.manifest.identity.primary) is None
+    with pytest.raises(ArtifactMismatch):
+        ours.commit(artifact.manifest)
+
+
+def test_a_bad_project_name_is_refused(root):
+    with pytest.raises(UsageError):
+        SymbolStore(FolderBlobs(root), "../theirs")
+
+
+def test_damage_is_told_and_healed_by_sending_again(store, root):
+    artifact = make_artifact()
+    upload(store, artifact)
+    (chunk,) = (path for path in root.rglob("*") if path.name == artifact.manifest.chunks[0])
+    chunk.write_bytes(chunk.read_bytes()[:-1])
+    with pytest.raises(StoreDamaged):
+        list(store.fetch(artifact.manifest.identity.primary))
+    put_all(store, artifact)
+    assert b"".join(store.fetch(artifact.manifest.identity.primary)) == artifact.gsym
+
+
+def test_a_store_that_lost_a_chunk_asks_for_it_again(store, root):
+    artifact = make_artifact()
+    upload(store, artifact)
+    (chunk,) = (path for path in root.rglob("*") if path.name == artifact.manifest.chunks[0])
+    chunk.unlink()
+    answer = holding(store, artifact)
+    assert (answer.holding, answer.missing_chunks) == (Holding.MISSING, artifact.manifest.chunks)
+    assert upload(store, artifact)
+    assert holding(store, artifact).holding is Holding.PRESENT
+
+
+@pytest.mark.parametrize("damage", [b"", b"{}", b"\xff\xfe", b"[" * 100_000, b'{"chunks": 7}'])
+def test_a_damaged_manifest_is_told_and_replaced(store, root, damage):
+    artifact = make_artifact()
+    upload(store, artifact)
+    (manifest,) = root.rglob("gsym.json")
+    manifest.write_bytes(damage)
+    with pytest.raises(StoreDamaged):
+        store.manifest(artifact.manifest.identity.primary)
+    with pytest.raises(StoreDamaged):
+        store.gc(now=time.time() + 8 * DAY)
+    assert holding(store, artifact).holding is Holding.MISSING
+    assert upload(store, artifact).stored
+    assert store.manifest(artifact.manifest.identity.primary) == artifact.manifest
+
+
+def test_gc_takes_chunks_without_manifest_after_a_week_and_nothing_else(store, root):
+    kept, orphan = make_artifact("aa11"), make_artifact("bb22")
+    upload(store, kept)
+    put_all(store, orphan)
+    now = time.time()
+    assert store.gc(now=now + 6 * DAY).chunks == 0
+    collected = store.gc(now=now + 8 * DAY)
+    assert (collected.chunks, collected.chunks_size_bytes) == (1, orphan.file.compressed_size_bytes)
+    assert b"".join(store.fetch(kept.manifest.identity.primary)) == kept.gsym
+    assert holding(store, orphan).missing_chunks == orphan.manifest.chunks
+
+
+def test_gc_takes_what_killed_writers_left(store, root):
+    upload(store, make_artifact())
+    left = root / ".tmp" / "0123"
+    left.write_bytes(b"half")
+    os.utime(left, (1000, 1000))
+    assert store.gc(now=time.time()).leftovers == 1
+    assert not left.exists()
+
+
+def test_gc_spares_the_chunks_of_a_commit_under_way(store, root):
+    artifact = make_artifact()
+    put_all(store, artifact)
+    (chunk,) = (path for path in root.rglob("*") if path.name == artifact.manifest.chunks[0])
+    os.utime(chunk, (1000, 1000))
+    put_all(store, artifact)
+    assert store.gc(now=time.time()).chunks == 0
+    assert store.commit(artifact.manifest).stored
+
+
+def test_a_replaced_artifact_stays_readable_for_a_week(store, root):
+    poor, rich = make_artifact(quality=Quality.FUNCTIONS), make_artifact()
+    upload(store, poor)
+    for path in root.rglob("chunks/*/*"):
+        os.utime(path, (1000, 1000))
+    reading = store.fetch(poor.manifest.identity.primary)
+    upload(store, rich)
+    assert store.gc(now=time.time()).chunks == 0
+    assert b"".join(reading) == poor.gsym
+    assert store.gc(now=time.time() + 8 * DAY).chunks == 1
+
+
+def test_two_identities_with_the_same_bytes_share_chunks(store, root):
+    artifact = make_artifact("aa11")
+    other = replace(artifact.manifest, identity=Identity(primary=SymbolId.parse("go:twin")))
+    upload(store, artifact)
+    (answer,) = store.negotiate([replace(artifact.question, identity=other.identity)])
+    assert (answer.holding, answer.missing_chunks) == (Holding.MISSING, ())
+    assert store.commit(other).stored

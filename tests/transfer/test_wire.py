@@ -1,0 +1,122 @@
+"""JSON and values: what goes out comes back, and nothing that comes in is more than a value or a ValueError."""
+
+import contextlib
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.writers.artifact_writer import make_artifact
+from uploader.model import Figures, Identity, Quality, SymbolId
+from uploader.transfer import wire
+from uploader.transfer.protocol import Answer, Capabilities, Committed, Holding, Question
+
+texts = st.text(max_size=50)
+digests = st.binary(min_size=32, max_size=32).map(bytes.hex)
+ids = st.binary(min_size=1, max_size=32).map(lambda data: SymbolId.parse(data.hex()))
+identities = st.builds(
+    Identity,
+    primary=ids,
+    aliases=st.lists(digests.map(lambda text: SymbolId.parse(f"go:{text}")), max_size=3).map(tuple),
+)
+qualities = st.sampled_from(Quality)
+chunk_lists = st.lists(digests, max_size=5).map(tuple)
+counts = st.integers(min_value=0, max_value=2**62)
+questions = st.builds(
+    Question, identity=identities, quality=qualities, kind=st.just("gsym"), chunks=chunk_lists, force=st.booleans()
+)
+answers = st.builds(
+    Answer,
+    identity=identities,
+    holding=st.sampled_from(Holding),
+    reason=texts,
+    stored_quality=st.none() | qualities,
+    missing_chunks=chunk_lists,
+)
+any_json = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | texts,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(texts, inner, max_size=4),
+    max_leaves=10,
+)
+READERS = (
+    wire.identity_from_json,
+    wire.question_from_json,
+    wire.answer_from_json,
+    wire.figures_from_json,
+    wire.manifest_from_json,
+    wire.committed_from_json,
+    wire.capabilities_from_json,
+)
+
+
+def back(value: object) -> object:
+    return wire.loads(wire.dumps(value))
+
+
+@given(questions)
+def test_questions_come_back(question: Question) -> None:
+    assert wire.question_from_json(back(wire.question_to_json(question))) == question
+
+
+@given(answers)
+def test_answers_come_back(answer: Answer) -> None:
+    assert wire.answer_from_json(back(wire.answer_to_json(answer))) == answer
+
+
+@given(st.builds(Figures, functions=counts, line_rows=counts, by_source=st.dictionaries(texts, counts, max_size=3)))
+def test_figures_come_back(figures: Figures) -> None:
+    assert wire.figures_from_json(back(wire.figures_to_json(figures))) == figures
+
+
+def test_manifests_capabilities_and_results_come_back() -> None:
+    manifest = make_artifact(functions=50, max_chunk_size_bytes=500, aliases=("go:x",)).manifest
+    assert wire.manifest_from_json(back(wire.manifest_to_json(manifest))) == manifest
+    committed = Committed(stored=True, reason="new")
+    assert wire.committed_from_json(back(wire.committed_to_json(committed))) == committed
+    capabilities = Capabilities(audiences=("a",), features=("b",), server="c")
+    assert wire.capabilities_from_json(back(wire.capabilities_to_json(capabilities))) == capabilities
+
+
+def test_the_same_manifest_has_the_same_bytes() -> None:
+    manifest = make_artifact().manifest
+    data = wire.dumps(wire.manifest_to_json(manifest))
+    assert wire.dumps(wire.manifest_to_json(wire.manifest_from_json(wire.loads(data)))) == data
+
+
+def test_members_of_a_newer_peer_are_passed_over() -> None:
+    manifest = make_artifact().manifest
+    assert wire.manifest_from_json(wire.manifest_to_json(manifest) | {"newer": [1]}) == manifest
+
+
+@pytest.mark.parametrize("read", READERS)
+@given(value=any_json)
+def test_any_json_is_a_value_or_a_value_error(read: Any, value: object) -> None:
+    with contextlib.suppress(ValueError):
+        read(value)
+
+
+@given(path=st.lists(st.integers(min_value=0, max_value=20), max_size=4), value=any_json)
+def test_any_change_of_a_manifest_is_a_value_or_a_value_error(path: list[int], value: object) -> None:
+    document: Any = json.loads(wire.dumps(wire.manifest_to_json(make_artifact(aliases=("go:x",)).manifest)))
+    place, key = [document], 0
+    for step in path:
+        if isinstance(place[key], (dict, list)) and place[key]:
+            place = place[key]
+            key = list(place)[step % len(place)] if isinstance(place, dict) else step % len(place)
+    place[key] = value
+    with contextlib.suppress(ValueError):
+        wire.manifest_from_json(document)
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_json_or_a_value_error(data: bytes) -> None:
+    with contextlib.suppress(ValueError):
+        wire.loads(data)
+
+
+@pytest.mark.parametrize("data", [b"[" * 200_000, b'{"a":' * 200_000, b"9" * 10_000])
+def test_deep_or_long_json_is_a_value_error(data: bytes) -> None:
+    with pytest.raises(ValueError):  # noqa: PT011  # which one is the parser's business
+        wire.loads(data)

@@ -1,0 +1,89 @@
+"""Whole artifacts for stores and servers: real GSYM bytes, their chunks and the manifest that goes with them."""
+
+import hashlib
+from array import array
+from dataclasses import dataclass
+
+from uploader.gsym.encode import encode
+from uploader.model import Figures, Identity, Quality, SymbolId
+from uploader.symbols.columns import SymbolTable
+from uploader.transfer.chunks import ChunkedFile, compress
+from uploader.transfer.protocol import MAX_CHUNK_SIZE_BYTES, Destination, Manifest, Question
+
+
+@dataclass(frozen=True, kw_only=True)
+class Artifact:
+    gsym: bytes
+    file: ChunkedFile
+    manifest: Manifest
+
+    @property
+    def question(self) -> Question:
+        return Question(
+            identity=self.manifest.identity,
+            quality=self.manifest.quality,
+            kind=self.manifest.kind,
+            chunks=self.manifest.chunks,
+        )
+
+
+def make_gsym(build_id: str, *, functions: int = 4, with_lines: bool = True, flavour: str = "") -> bytes:
+    """A GSYM file of functions with names that hardly compress: about 64 bytes of them a function."""
+    table = SymbolTable()
+    names, seed = [b""], f"{build_id}/{flavour}"
+    for index in range(functions):
+        table.start.append(0x1000 + 32 * index)
+        table.end.append(0x1000 + 32 * index + 24)
+        table.name.append(len(names))
+        names.append(hashlib.sha256(f"{seed}/{index}".encode()).hexdigest().encode())
+        if with_lines:
+            table.row_address.append(0x1000 + 32 * index)
+            table.row_file.append(1)
+            table.row_line.append(index + 1)
+        table.row_first.append(len(table.row_address))
+    table.node_first = array("I", [0] * (functions + 1))
+    table.names, table.files = names, ((b"", b""), (b"/src", b"main.c"))
+    return encode(table, base_address=0x1000, uuid=bytes.fromhex(build_id))
+
+
+def make_artifact(
+    build_id: str = "c0ffee",
+    *,
+    functions: int = 4,
+    quality: Quality = Quality.FULL,
+    flavour: str = "",
+    primary: str | None = None,
+    aliases: tuple[str, ...] = (),
+    max_chunk_size_bytes: int = MAX_CHUNK_SIZE_BYTES,
+    gsym: bytes | None = None,
+) -> Artifact:
+    if gsym is None:
+        gsym = make_gsym(build_id, functions=functions, with_lines=quality >= Quality.LINES, flavour=flavour)
+    file = compress(gsym, max_chunk_size_bytes=max_chunk_size_bytes)
+    return Artifact(
+        gsym=gsym, file=file, manifest=make_manifest(file, primary or build_id, quality=quality, aliases=aliases)
+    )
+
+
+def make_manifest(
+    file: ChunkedFile, primary: str, *, quality: Quality = Quality.FULL, aliases: tuple[str, ...] = ()
+) -> Manifest:
+    return Manifest(
+        identity=Identity(primary=SymbolId.parse(primary), aliases=tuple(SymbolId.parse(alias) for alias in aliases)),
+        chunks=tuple(chunk.sha256 for chunk in file.chunks),
+        chunk_sizes_bytes=tuple(len(chunk.data) for chunk in file.chunks),
+        compressed_size_bytes=file.compressed_size_bytes,
+        content_size_bytes=file.content_size_bytes,
+        content_sha256=file.content_sha256,
+        quality=quality,
+        figures=Figures(functions=4, line_rows=4),
+        file_name="libexample.so",
+        tool="symup test",
+        created_at="2026-01-02T03:04:05Z",
+    )
+
+
+def put_all(destination: Destination, artifact: Artifact) -> None:
+    """Puts every chunk, in order."""
+    for chunk in artifact.file.chunks:
+        destination.put_chunk(chunk.sha256, chunk.data)
