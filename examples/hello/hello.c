@@ -9,8 +9,9 @@ __attribute__((noinline)) static uintptr_t address_of_caller(void) {
 }
 
 static inline __attribute__((always_inline)) uintptr_t greet(const char *name) {
+  uintptr_t here = address_of_caller();
   printf("hello, %s\n", name);
-  return address_of_caller();
+  return here;
 }
 
 __attribute__((noinline)) static uintptr_t welcome(int count, char **words) {

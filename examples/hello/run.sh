@@ -18,7 +18,7 @@ if ! "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then
   exit 2
 fi
 
-say "Install symup into .venv (a minute the first time: the core is compiled)"
+say "Install symup into .venv (a minute or two the first time: the core is compiled)"
 [ -x "$root/.venv/bin/python" ] || "$python" -m venv "$root/.venv"
 "$root/.venv/bin/pip" install --quiet --disable-pip-version-check "$root"
 PATH=$root/.venv/bin:$PATH
@@ -30,6 +30,11 @@ if [ -n "$compiler" ]; then
   say "Build a small program"
   run "$compiler" -g -O2 -fPIE -pie -Wl,--build-id -o "$build/hello" "$root/examples/hello/hello.c"
   binary=$build/hello
+  shipped=$build/hello
+  if command -v strip >/dev/null; then
+    shipped=$build/hello.shipped
+    run strip -o "$shipped" "$binary"
+  fi
 else
   say "No C compiler here: the Python interpreter itself will do"
   binary=$(python -c 'import os, sys; print(os.path.realpath(sys.executable))')
@@ -45,12 +50,13 @@ say "What the store holds of it"
 run symup status "$binary"
 
 if [ -n "$compiler" ]; then
-  address=$("$build/hello" | tail -n 1)
-  say "The program said that it ran at $address. Where is that?"
+  address=$("$shipped" | tail -n 1)
+  say "The program, stripped as it is shipped, says that it ran at $address. What is there?"
 else
   symup convert --quiet "$binary" -o "$build/interpreter.gsym"
   address=$(symup inspect --json "$build/interpreter.gsym" |
     python -c 'import json, sys; print(json.load(sys.stdin)["files"][0]["first_address"])')
   say "Its code begins at $address. What is there?"
+  shipped=$binary
 fi
-run symup lookup "$binary" "$address"
+run symup lookup "$shipped" "$address"
