@@ -6,10 +6,10 @@ from collections import Counter
 from dataclasses import dataclass
 
 from uploader.binary.elf import ElfFile
+from uploader.errors import InputError
 from uploader.extract.dwarf.read import read_dwarf
 from uploader.extract.dwarf.sections import load_sections
 from uploader.extract.elf_symbols import read_symbols
-from uploader.errors import InputError
 from uploader.model import Figures, Source
 from uploader.symbols.columns import NONE, NameTable, SourceColumns, SymbolTable
 from uploader.symbols.figures import measure
@@ -50,7 +50,7 @@ def build(elf: ElfFile, *, dwarf: bool = True, threads: int = 1) -> Extracted:
         symbols = None
         warnings.append(f"symbol tables could not be read: {error.message}")
     plan = merge(columns, symbols, names)
-    source = columns if columns is not None else SourceColumns(names=names, file_at=lambda slot: (b"", b""), file_slots=0)
+    source = columns if columns is not None else SourceColumns(names=names, file_at=lambda _: (b"", b""), file_slots=0)
     table, _ = shape(source, plan)
     by_source: Counter[str] = Counter()
     seen: set[int] = set()

@@ -95,10 +95,11 @@ NONE = 0xFFFFFFFF
 class SourceColumns:
     """What one source says of a binary, before anything is decided: functions with ranges, inline trees, line tables.
 
-    - The ranges of function ``i`` are ``function_range[i]:function_range[i + 1]`` of ``range_start`` and ``range_end``: ascending, disjoint. Its
-      inline nodes are ``function_node[i]:function_node_end[i]`` of the node columns, in preorder.
-    - ``function_table`` is the line table that speaks for it, or ``NONE``; the rows of table ``t`` are ``table_first[t]:table_first[t + 1]``,
-      ascending by address; a row holds until the next, and one whose file is ``NONE`` says that nothing is known from there on.
+    - The ranges of function ``i`` are ``function_range[i]:function_range[i + 1]`` of ``range_start`` and ``range_end``: ascending,
+      disjoint. Its inline nodes are ``function_node[i]:function_node_end[i]`` of the node columns, in preorder.
+    - ``function_table`` is the line table that speaks for it, or ``NONE``; the rows of table ``t`` are
+      ``table_first[t]:table_first[t + 1]``, ascending by address; a row holds until the next, and one whose file is ``NONE`` says
+      that nothing is known from there on.
     - Names index ``names`` (0: unknown). Files are slots: `file_at` turns one into (directory, base name).
     - Nothing is clipped: inlines may leave their parents, siblings may overlap, functions may overlap.
     """

@@ -41,5 +41,3 @@ def _line_bytes(table: SymbolTable) -> int:
                 stop = address[row + 1] if row + 1 < first[i + 1] else end[i]
                 total += stop - address[row]
     return total
-
-

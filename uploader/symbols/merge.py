@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -59,8 +60,14 @@ def merge(source: SourceColumns | None, symbols: Symbols | None, names: NameTabl
     """The plan for a binary of which either or both may be known."""
     pieces = _function_pieces(source) if source is not None else []
     plan = Plan()
-    symbol_pieces = _nested_pieces(list(zip(symbols.start, symbols.end, range(len(symbols)), strict=True))) if symbols is not None else []
-    symbol_at: dict[int, int] = dict(zip(symbols.start, range(len(symbols)), strict=True)) if symbols is not None else {}
+    symbol_pieces = (
+        _nested_pieces(list(zip(symbols.start, symbols.end, range(len(symbols)), strict=True)))
+        if symbols is not None
+        else []
+    )
+    symbol_at: dict[int, int] = (
+        dict(zip(symbols.start, range(len(symbols)), strict=True)) if symbols is not None else {}
+    )
     symbol_name: dict[int, int] = {}
 
     def named(symbol: int) -> int:
@@ -98,7 +105,15 @@ def merge(source: SourceColumns | None, symbols: Symbols | None, names: NameTabl
     return plan
 
 
-def _add_covering(plan: Plan, start: int, end: int, function: int, source: SourceColumns, symbols: Symbols, named) -> None:  # type: ignore[no-untyped-def]  # a closure of merge
+def _add_covering(
+    plan: Plan,
+    start: int,
+    end: int,
+    function: int,
+    source: SourceColumns,
+    symbols: Symbols,
+    named: Callable[[int], int],
+) -> None:
     """A nameless function inside a larger symbol takes that symbol's name; without one it can't be told and is left out."""
     index = bisect_right(symbols.start, start) - 1
     if index >= 0 and symbols.end[index] > start:
@@ -149,7 +164,10 @@ def _function_pieces(source: SourceColumns) -> list[tuple[int, int, int, int]]:
                 best[key] = function
     ranges = [(start, end, function) for (start, end), function in best.items()]
     ranges.sort(key=lambda each: (each[0], -each[1], -each[2]))
-    return [(start, end, ranges[index][2], ranges[index][0]) for start, end, index in _nested_pieces([(start, end, index) for index, (start, end, _) in enumerate(ranges)])]
+    return [
+        (start, end, ranges[index][2], ranges[index][0])
+        for start, end, index in _nested_pieces([(start, end, index) for index, (start, end, _) in enumerate(ranges)])
+    ]
 
 
 def _nested_pieces(ranges: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:

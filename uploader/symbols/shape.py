@@ -7,6 +7,7 @@ stretched over a gap. Inlines are clipped to their parents, and of siblings that
 from __future__ import annotations
 
 from array import array
+from collections.abc import Callable
 
 import cython
 
@@ -15,6 +16,8 @@ from uploader.symbols.merge import Plan
 from uploader.symbols.siblings import part_siblings
 
 MAX_DEPTH = 1024
+
+FileAt = Callable[[int], tuple[bytes, bytes]]
 
 
 @cython.final
@@ -153,10 +156,15 @@ class Shaper:
                 row = self._lines(row, last, part, end) if lined else self._next_lined(row, last)
                 if row < last and self.source_address[row] < end:
                     stop = self.source_address[row]
-            if not lined and function != none and part == start and stop == end:
-                if self.decl_line[function] and self.decl_file[function] != none:
-                    self._put_row(start, self.decl_file[function], self.decl_line[function])
             if function != none:
+                if (
+                    not lined
+                    and part == start
+                    and stop == end
+                    and self.decl_line[function] != 0
+                    and self.decl_file[function] != none
+                ):
+                    self._put_row(start, self.decl_file[function], self.decl_line[function])
                 self._inlines(part, stop, self.function_node[function], self.function_node_end[function])
                 if self.rows == cython.cast(cython.Py_ssize_t, self.row_first[self.pieces]):
                     self._keep_inlines_visible(part, function)
@@ -183,7 +191,9 @@ class Shaper:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-2)
-    def _row_before(self, first: cython.Py_ssize_t, last: cython.Py_ssize_t, address: cython.ulonglong) -> cython.Py_ssize_t:
+    def _row_before(
+        self, first: cython.Py_ssize_t, last: cython.Py_ssize_t, address: cython.ulonglong
+    ) -> cython.Py_ssize_t:
         """The last row of ``first:last`` that is not behind an address, or ``first - 1``."""
         low: cython.Py_ssize_t = first
         high: cython.Py_ssize_t = last
@@ -210,8 +220,10 @@ class Shaper:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1)
-    def _lines(self, row: cython.Py_ssize_t, last: cython.Py_ssize_t, start: cython.ulonglong, end: cython.ulonglong) -> cython.Py_ssize_t:
-        """Puts the rows from ``row`` on, the first at ``start``; gives the row that ends the run: a gap, one behind ``end``, or the last."""
+    def _lines(
+        self, row: cython.Py_ssize_t, last: cython.Py_ssize_t, start: cython.ulonglong, end: cython.ulonglong
+    ) -> cython.Py_ssize_t:
+        """Puts the rows from ``row`` on, the first at ``start``; gives the row that ends the run: a gap, or one behind ``end``."""
         none: cython.uint = 0xFFFFFFFF
         file: cython.uint = self.source_file[row]
         line: cython.uint = self.source_line[row]
@@ -228,7 +240,9 @@ class Shaper:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1)
-    def _inlines(self, start: cython.ulonglong, end: cython.ulonglong, first: cython.Py_ssize_t, last: cython.Py_ssize_t) -> cython.int:
+    def _inlines(
+        self, start: cython.ulonglong, end: cython.ulonglong, first: cython.Py_ssize_t, last: cython.Py_ssize_t
+    ) -> cython.int:
         """Puts the nodes ``first:last`` clipped to the part, each to its parent's ranges; what is then empty goes with all below it."""
         i: cython.Py_ssize_t
         k: cython.Py_ssize_t
@@ -252,7 +266,9 @@ class Shaper:
                 if parent == 0:
                     self._put_clipped(self.source_start[k], self.source_end[k], start, end)
                 else:
-                    self._put_inside(self.source_start[k], self.source_end[k], self.level_first[parent], self.level_last[parent])
+                    self._put_inside(
+                        self.source_start[k], self.source_end[k], self.level_first[parent], self.level_last[parent]
+                    )
             if self.ranges == before:
                 dropped = depth
                 continue
@@ -300,9 +316,11 @@ class Shaper:
             self._sift(base, 0, k)
             k -= 1
         for k in range(1, n):
-            if self.order_depth[self.order[k]] == self.order_depth[self.order[k - 1]]:
-                if self.range_start[base + self.order[k]] < self.range_end[base + self.order[k - 1]]:
-                    return True
+            if (
+                self.order_depth[self.order[k]] == self.order_depth[self.order[k - 1]]
+                and self.range_start[base + self.order[k]] < self.range_end[base + self.order[k - 1]]
+            ):
+                return True
         return False
 
     @cython.cfunc
@@ -377,7 +395,12 @@ class Shaper:
     @cython.nogil
     @cython.exceptval(-1)
     def _put_node(
-        self, depth: cython.uint, name: cython.uint, call_file: cython.uint, call_line: cython.uint, first_range: cython.Py_ssize_t
+        self,
+        depth: cython.uint,
+        name: cython.uint,
+        call_file: cython.uint,
+        call_line: cython.uint,
+        first_range: cython.Py_ssize_t,
     ) -> cython.int:
         n: cython.Py_ssize_t = self.nodes
         if n + 1 >= self.range_first.shape[0] if cython.compiled else n + 1 >= len(self.range_first):
@@ -455,9 +478,11 @@ class Shaper:
                     self._put_clipped(start, end, start, end)
                 self._put_node(depth, name, call_file, call_line, before)
 
-    def table(self, names: list[bytes], file_at: object) -> tuple[SymbolTable, array[int]]:
+    def table(self, names: list[bytes], file_at: FileAt) -> tuple[SymbolTable, array[int]]:
         """What was shaped, and for each piece the index of the plan's piece that it was cut from."""
-        row_file, call_file, files = _number_files(taken(self.row_file, self.rows), taken(self.node_call_file, self.nodes), file_at)
+        row_file, call_file, files = _number_files(
+            taken(self.row_file, self.rows), taken(self.node_call_file, self.nodes), file_at
+        )
         row_first = taken(self.row_first, self.pieces)
         row_first.append(self.rows)
         node_first = taken(self.node_first, self.pieces)
@@ -489,7 +514,9 @@ def _some(column: array[int]) -> array[int]:
     return column if len(column) else array(column.typecode, [0])
 
 
-def _number_files(rows: array[int], calls: array[int], file_at: object) -> tuple[array[int], array[int], list[tuple[bytes, bytes]]]:
+def _number_files(
+    rows: array[int], calls: array[int], file_at: FileAt
+) -> tuple[array[int], array[int], list[tuple[bytes, bytes]]]:
     """Turns slots into numbers of distinct files in the order of their first use; unknown ones become 0."""
     files: list[tuple[bytes, bytes]] = [(b"", b"")]
     number_of: dict[tuple[bytes, bytes], int] = {}

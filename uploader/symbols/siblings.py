@@ -57,18 +57,24 @@ def _union(one: list[Range], other: list[Range]) -> list[Range]:
 def _without(ranges: list[Range], taken: list[Range]) -> list[Range]:
     left: list[Range] = []
     for start, end in ranges:
+        at = start
         for low, high in taken:
-            if high <= start:
+            if high <= at:
                 continue
             if low >= end:
                 break
-            if start < low:
-                left.append((start, low))
-            start = max(start, high)
-        if start < end:
-            left.append((start, end))
+            if at < low:
+                left.append((at, low))
+            at = max(at, high)
+        if at < end:
+            left.append((at, end))
     return left
 
 
 def _common(ranges: list[Range], within: list[Range]) -> list[Range]:
-    return [(max(start, low), min(end, high)) for start, end in ranges for low, high in within if max(start, low) < min(end, high)]
+    return [
+        (max(start, low), min(end, high))
+        for start, end in ranges
+        for low, high in within
+        if max(start, low) < min(end, high)
+    ]

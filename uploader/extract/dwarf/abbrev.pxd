@@ -3,7 +3,8 @@ cimport cython
 @cython.final
 cdef class Abbrevs:
     cdef public dict _table_at
-    cdef public object _data
+    cdef const unsigned char[::1] data
+    cdef public Py_ssize_t data_size
     cdef public Py_ssize_t _budget
     cdef int[::1] kind
     cdef int[::1] children
@@ -18,7 +19,29 @@ cdef class Abbrevs:
     cdef int[::1] code_index
     cdef int[::1] table_first
     cdef int[::1] table_codes
-    cdef public Py_ssize_t _count
-    cdef public Py_ssize_t _step_count
-    cdef public Py_ssize_t _code_count
-    cdef public Py_ssize_t _table_count
+    cdef int[::1] form_steps
+    cdef int[::1] slot_of
+    cdef int[::1] captured_step
+    cdef int[::1] captured_slot
+    cdef int[::1] captured_form
+    cdef long long[::1] captured_constant
+    cdef unsigned long long[::1] codes
+    cdef Py_ssize_t abbreviation_room
+    cdef Py_ssize_t step_room
+    cdef Py_ssize_t captured_room
+    cdef Py_ssize_t code_room
+    cdef Py_ssize_t code_total
+    cdef Py_ssize_t position
+    cdef int offset_size
+    cdef Py_ssize_t _count
+    cdef Py_ssize_t _step_count
+    cdef Py_ssize_t _code_count
+    cdef Py_ssize_t _table_count
+
+    cdef unsigned long long _leb(self, Py_ssize_t p) except? 0xFFFFFFFFFFFFFFFE
+    cdef long long _signed_leb(self, Py_ssize_t p) except *
+    cdef int _read_table(self, Py_ssize_t p) except -1
+    cdef int _step_of(self, unsigned long long form) except -101
+    cdef Py_ssize_t _capture(self, Py_ssize_t at, int step, int slot, int form, long long constant) except -1
+    cdef int _kind(self, unsigned long long tag, long long slots) except -1
+    cdef int _add_code(self, unsigned long long code) except -1

@@ -4,13 +4,14 @@ Every abbreviation becomes two short programs. *Skip* steps over a DIE that nobo
 so that most DIEs cost one addition. *Capture* keeps the attributes that have a slot (`constants.SLOT_OF_ATTRIBUTE`).
 All tables of a section lie in one set of flat columns, which the walk reads without the GIL.
 
-A step is a byte count, or one of the negative codes below for what can't be sized without looking.
+A step is a byte count, or one of the negative codes below for what can't be sized without looking. An abbreviation's kind is 0 for DIEs
+of no interest, 1 for scopes, 2 for subprograms without code that name themselves (they may need their scopes for a qualified name), 3 for
+subprograms with code, 4 for inlined subroutines.
 """
 
 from __future__ import annotations
 
 from array import array
-from typing import Any
 
 import cython
 
@@ -19,16 +20,8 @@ from uploader.extract.dwarf.constants import (
     FORM_ADDR,
     FORM_IMPLICIT_CONST,
     FORM_REF_ADDR,
-    SLOT_LOW_PC,
     SLOT_OF_ATTRIBUTE,
-    SLOT_RANGES,
-    TAG_ARRAY_TYPE,
-    TAG_ENUMERATION_TYPE,
-    TAG_INLINED_SUBROUTINE,
-    TAG_SUBPROGRAM,
-    TAG_SUBROUTINE_TYPE,
 )
-from uploader.extract.dwarf.constants import SCOPE_TAGS as _SCOPE_TAGS
 from uploader.symbols.columns import grown
 
 STEP_LEB = -1
@@ -39,15 +32,6 @@ STEP_BLOCK4 = -5
 STEP_BLOCK = -6
 STEP_INDIRECT = -7
 STEP_CONSTANT = -8
-
-KIND_PLAIN = 0
-KIND_SCOPE = 1
-KIND_DECLARATION = 2
-"""A subprogram without code of its own that names itself: it may need its scopes for a qualified name."""
-KIND_FUNCTION = 3
-KIND_INLINED = 4
-
-_NAMING_SLOTS_MASK = 0b1110
 
 _ADDRESS_SIZED = 100
 _OFFSET_SIZED = 101
@@ -113,19 +97,6 @@ def form_step(form: int, address_size: int, offset_size: int, version: int) -> i
     return step
 
 
-def _kind_of(tag: int, slots: int) -> int:
-    """What the walk does at a DIE of this tag whose abbreviation carries these slots (a bit set)."""
-    if tag == TAG_INLINED_SUBROUTINE:
-        return KIND_INLINED
-    if tag == TAG_SUBPROGRAM:
-        if slots & ((1 << SLOT_LOW_PC) | (1 << SLOT_RANGES)):
-            return KIND_FUNCTION
-        return KIND_PLAIN if slots & _NAMING_SLOTS_MASK else KIND_DECLARATION
-    if tag in _SCOPE_TAGS:
-        return KIND_SCOPE
-    return KIND_PLAIN
-
-
 class Abbrevs:
     """All abbreviation tables of one `.debug_abbrev` section, compiled on request.
 
@@ -134,7 +105,8 @@ class Abbrevs:
     """
 
     def __init__(self, data: bytes | memoryview) -> None:
-        self._data = data
+        self.data = data if len(data) else b"\0"
+        self.data_size = len(data)
         self._table_at: dict[tuple[int, int, int, int], int] = {}
         self._budget = 4 * len(data) + 65536
         self.kind = array("i", bytes(4 * 64))
@@ -150,6 +122,22 @@ class Abbrevs:
         self.code_index = array("i", bytes(4 * 64))
         self.table_first = array("i", bytes(4 * 64))
         self.table_codes = array("i", bytes(4 * 64))
+        self.form_steps = array("i", [-100] * 0x40)
+        self.slot_of = array("i", [-1] * 0x200)
+        for attribute, slot in SLOT_OF_ATTRIBUTE.items():
+            self.slot_of[attribute if attribute < 0x80 else attribute - 0x2000 + 0x80] = slot
+        self.captured_step = array("i", bytes(4 * 64))
+        self.captured_slot = array("i", bytes(4 * 64))
+        self.captured_form = array("i", bytes(4 * 64))
+        self.captured_constant = array("q", bytes(8 * 64))
+        self.codes = array("Q", bytes(8 * 64))
+        self.abbreviation_room = 64
+        self.step_room = 64
+        self.captured_room = 64
+        self.code_room = 64
+        self.code_total = 0
+        self.position = 0
+        self.offset_size = 4
         self._count = 0
         self._step_count = 0
         self._code_count = 0
@@ -164,172 +152,216 @@ class Abbrevs:
         return known
 
     def _compile(self, offset: int, address_size: int, offset_size: int, version: int) -> int:
-        steps_of_form: dict[int, int] = {}
-        kind_of: dict[tuple[int, int], int] = {}
-        if offset >= len(self._data):
+        if offset >= self.data_size:
             raise MalformedDwarf(f"abbreviation table at 0x{offset:x} lies outside .debug_abbrev")
-        data: cython.const[cython.uchar][::1] = self._data
-        p: cython.Py_ssize_t = offset
-        size: cython.Py_ssize_t = len(self._data)
-        byte: cython.int
-        code: cython.longlong
-        value: cython.longlong
-        shift: cython.int
-        tag: cython.longlong
-        attribute: cython.longlong
-        form: cython.longlong
-        constant: cython.longlong
+        for form, step in _FORM_STEP.items():
+            if form < len(self.form_steps):
+                if form == FORM_REF_ADDR and version <= 2:
+                    step = _ADDRESS_SIZED
+                self.form_steps[form] = {_ADDRESS_SIZED: address_size, _OFFSET_SIZED: offset_size}.get(step, step)
+        self.offset_size = offset_size
+        first = self._count
+        self.code_total = 0
+        trouble: cython.int
+        try:
+            trouble = self._read_table(offset)
+        except IndexError:
+            raise MalformedDwarf(f"the abbreviation table at 0x{offset:x} is cut off") from None
+        if trouble == 1:
+            raise MalformedDwarf(f"unknown form in the abbreviation table at 0x{offset:x}")
+        if trouble == 2:
+            raise MalformedDwarf(f"an abbreviation at 0x{self.position:x} is too large to be true")
+        self._budget -= self.position - offset
+        if self._budget < 0:
+            raise MalformedDwarf("too many overlapping abbreviation tables to be true")
+        return self._index_codes(first)
+
+    def _leb(self, p: cython.Py_ssize_t) -> cython.ulonglong:
+        """An unsigned LEB128 cut to 56 bits; ``position`` is left behind it."""
+        result: cython.ulonglong = 0
+        byte: cython.ulonglong
+        shift: cython.int = 0
+        while True:
+            byte = self.data[p]
+            p += 1
+            if shift < 56:
+                result |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80:
+                break
+        self.position = p
+        return result
+
+    def _signed_leb(self, p: cython.Py_ssize_t) -> cython.longlong:
+        """A signed LEB128 of at most 63 bits; ``position`` is left behind it."""
+        result: cython.longlong = 0
+        byte: cython.longlong
+        shift: cython.int = 0
+        while True:
+            byte = self.data[p]
+            p += 1
+            if shift < 56:
+                result |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80:
+                break
+        if byte & 0x40 and shift < 63:
+            result -= cython.cast(cython.longlong, 1) << shift
+        self.position = p
+        return result
+
+    def _read_table(self, p: cython.Py_ssize_t) -> cython.int:
+        """Reads declarations up to the table's end. Gives 0, 1 for an unknown form, 2 for an absurd size; `IndexError` where cut off."""
+        code: cython.ulonglong
+        tag: cython.ulonglong
+        attribute: cython.ulonglong
+        form: cython.ulonglong
         step: cython.int
         slot: cython.int
         slots: cython.longlong
         run: cython.int
-        index: cython.int
-        steps: cython.int
-        captures: cython.int
-        scratch_step: list[int]
-        codes: list[int] = []
-        first: int = self._count
-        try:
-            while p < size:
-                code = 0
-                shift = 0
-                while True:
-                    byte = data[p]
-                    p += 1
-                    if shift < 56:
-                        code |= cython.cast(cython.longlong, byte & 0x7F) << shift
-                    shift += 7
-                    if byte < 0x80:
-                        break
-                if code == 0:
+        capture_run: cython.int
+        constant: cython.longlong
+        n: cython.Py_ssize_t
+        skip: cython.Py_ssize_t
+        captured: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        self.position = p
+        while p < self.data_size:
+            code = self._leb(p)
+            p = self.position
+            if code == 0:
+                break
+            tag = self._leb(p)
+            p = self.position
+            n = self._count
+            if n + 1 >= self.abbreviation_room:
+                self._grow_abbreviations()
+            self.children[n] = 1 if self.data[p] != 0 else 0
+            p += 1
+            skip = self._step_count
+            captured = 0
+            slots = 0
+            run = 0
+            capture_run = 0
+            while True:
+                attribute = self._leb(p)
+                form = self._leb(self.position)
+                p = self.position
+                constant = 0
+                if form == 0x21:
+                    constant = self._signed_leb(p)
+                    p = self.position
+                if attribute == 0 and form == 0:
                     break
-                tag = 0
-                shift = 0
-                while True:
-                    byte = data[p]
-                    p += 1
-                    if shift < 56:
-                        tag |= cython.cast(cython.longlong, byte & 0x7F) << shift
-                    shift += 7
-                    if byte < 0x80:
-                        break
-                index = self._count
-                if index + 1 >= len(self.kind):
-                    self._grow_abbreviations()
-                self.children[index] = 1 if data[p] else 0
-                p += 1
-                skips: list[int] = []
-                captured: list[tuple[int, int, int, int]] = []
-                slots = 0
-                run = 0
-                capture_run: int = 0
-                while True:
-                    attribute = 0
-                    shift = 0
-                    while True:
-                        byte = data[p]
-                        p += 1
-                        if shift < 56:
-                            attribute |= cython.cast(cython.longlong, byte & 0x7F) << shift
-                        shift += 7
-                        if byte < 0x80:
-                            break
-                    form = 0
-                    shift = 0
-                    while True:
-                        byte = data[p]
-                        p += 1
-                        if shift < 56:
-                            form |= cython.cast(cython.longlong, byte & 0x7F) << shift
-                        shift += 7
-                        if byte < 0x80:
-                            break
-                    constant = 0
-                    if form == 0x21:
-                        shift = 0
-                        while True:
-                            byte = data[p]
-                            p += 1
-                            if shift < 56:
-                                constant |= cython.cast(cython.longlong, byte & 0x7F) << shift
-                            shift += 7
-                            if byte < 0x80:
-                                if byte & 0x40 and shift < 63:
-                                    constant -= cython.cast(cython.longlong, 1) << shift
-                                break
-                    if attribute == 0 and form == 0:
-                        break
-                    known = steps_of_form.get(form)
-                    if known is None:
-                        known = form_step(form, address_size, offset_size, version)
-                        if known is None:
-                            raise MalformedDwarf(f"unknown form 0x{form:x} in the abbreviation table at 0x{offset:x}")
-                        steps_of_form[form] = known
-                    step = known
-                    if step >= 0:
-                        run += step
-                    elif step != STEP_CONSTANT:
-                        if run:
-                            skips.append(run)
-                            run = 0
-                        skips.append(step)
-                    found = SLOT_OF_ATTRIBUTE.get(attribute)
-                    if found is not None and not slots & (1 << found):
-                        slots |= 1 << found
-                        if capture_run:
-                            captured.append((capture_run, -1, 0, 0))
-                            capture_run = 0
-                        captured.append((step, found, form, constant))
-                    elif step >= 0:
-                        capture_run += step
-                    elif step != STEP_CONSTANT:
-                        if capture_run:
-                            captured.append((capture_run, -1, 0, 0))
-                            capture_run = 0
-                        captured.append((step, -1, 0, 0))
-                    if run > 1_000_000 or capture_run > 1_000_000:
-                        raise MalformedDwarf(f"an abbreviation at 0x{p:x} is too large to be true")
-                if run:
-                    skips.append(run)
-                if capture_run:
-                    captured.append((capture_run, -1, 0, 0))
-                self._store(skips, captured)
-                kind = kind_of.get((tag, slots))
-                if kind is None:
-                    kind = kind_of[tag, slots] = _kind_of(tag, slots)
-                self.kind[index] = kind
-                codes.append(code)
-                self._count += 1
-        except IndexError:
-            raise MalformedDwarf(f"the abbreviation table at 0x{offset:x} is cut off") from None
-        self._budget -= p - offset
-        if self._budget < 0:
-            raise MalformedDwarf("too many overlapping abbreviation tables to be true")
-        return self._index_codes(codes, first)
+                step = self._step_of(form)
+                if step == -100:
+                    return 1
+                if self._step_count + 4 >= self.step_room or captured + 4 >= self.captured_room:
+                    self._grow_steps()
+                if step >= 0:
+                    run += step
+                elif step != -8:
+                    if run:
+                        self.step[self._step_count] = run
+                        self._step_count += 1
+                        run = 0
+                    self.step[self._step_count] = step
+                    self._step_count += 1
+                slot = -1
+                if attribute < 0x80:
+                    slot = self.slot_of[attribute]
+                elif 0x2000 <= attribute < 0x2180:
+                    slot = self.slot_of[attribute - 0x2000 + 0x80]
+                if slot >= 0 and slots >> slot & 1 == 0:
+                    slots |= cython.cast(cython.longlong, 1) << slot
+                    if capture_run:
+                        captured = self._capture(captured, capture_run, -1, 0, 0)
+                        capture_run = 0
+                    captured = self._capture(captured, step, slot, cython.cast(cython.int, form), constant)
+                elif step >= 0:
+                    capture_run += step
+                elif step != -8:
+                    if capture_run:
+                        captured = self._capture(captured, capture_run, -1, 0, 0)
+                        capture_run = 0
+                    captured = self._capture(captured, step, -1, 0, 0)
+                if run > 1000000 or capture_run > 1000000:
+                    return 2
+            if run:
+                self.step[self._step_count] = run
+                self._step_count += 1
+            if capture_run:
+                captured = self._capture(captured, capture_run, -1, 0, 0)
+            self.skip_first[n] = cython.cast(cython.int, skip)
+            self.skip_end[n] = cython.cast(cython.int, self._step_count)
+            while self._step_count + captured + 4 >= self.step_room:
+                self._grow_steps()
+            self.capture_first[n] = cython.cast(cython.int, self._step_count)
+            for i in range(captured):
+                self.step[self._step_count + i] = self.captured_step[i]
+                self.step_slot[self._step_count + i] = self.captured_slot[i]
+                self.step_form[self._step_count + i] = self.captured_form[i]
+                self.step_constant[self._step_count + i] = self.captured_constant[i]
+            self._step_count += captured
+            self.capture_end[n] = cython.cast(cython.int, self._step_count)
+            self.kind[n] = self._kind(tag, slots)
+            self._add_code(code)
+            self._count = n + 1
+        self.position = p
+        return 0
 
-    def _store(self, skips: list[int], captured: list[tuple[int, int, int, int]]) -> None:
-        index: cython.int = self._count
-        at: cython.Py_ssize_t = self._step_count
-        if at + len(skips) + len(captured) >= len(self.step):
-            wanted = at + len(skips) + len(captured) + 1
-            self.step = grown(self.step, wanted)
-            self.step_slot = grown(self.step_slot, wanted)
-            self.step_form = grown(self.step_form, wanted)
-            self.step_constant = grown(self.step_constant, wanted)
-        self.skip_first[index] = at
-        for one in skips:
-            self.step[at] = one
-            at += 1
-        self.skip_end[index] = at
-        self.capture_first[index] = at
-        for step, slot, form, constant in captured:
-            self.step[at] = step
-            self.step_slot[at] = slot
-            self.step_form[at] = form
-            self.step_constant[at] = constant
-            at += 1
-        self.capture_end[index] = at
-        self._step_count = at
+    def _step_of(self, form: cython.ulonglong) -> cython.int:
+        """The step of a form in the table being read, -100 for an unknown one."""
+        if form < 0x40:
+            return self.form_steps[form]
+        if form == 0x1F01 or form == 0x1F02:
+            return -1
+        if form == 0x1F20 or form == 0x1F21:
+            return self.offset_size
+        return -100
+
+    def _capture(
+        self, at: cython.Py_ssize_t, step: cython.int, slot: cython.int, form: cython.int, constant: cython.longlong
+    ) -> cython.Py_ssize_t:
+        self.captured_step[at] = step
+        self.captured_slot[at] = slot
+        self.captured_form[at] = form
+        self.captured_constant[at] = constant
+        return at + 1
+
+    def _kind(self, tag: cython.ulonglong, slots: cython.longlong) -> cython.int:
+        """What the walk does at a DIE of this tag whose abbreviation carries these slots (a bit set)."""
+        if tag == 0x1D:
+            return 4
+        if tag == 0x2E:
+            if slots & ((1 << 4) | (1 << 6)):
+                return 3
+            return 0 if slots & 0b1110 else 2
+        if tag == 0x02 or tag == 0x04 or tag == 0x13 or tag == 0x17 or tag == 0x1E or tag == 0x38 or tag == 0x39:
+            return 1
+        return 0
+
+    def _add_code(self, code: cython.ulonglong) -> cython.int:
+        n: cython.Py_ssize_t = self.code_total
+        if n >= self.code_room:
+            self.codes = grown(self.codes, n + 1)
+            self.code_room = len(self.codes)
+        self.codes[n] = code
+        self.code_total = n + 1
+        return 0
+
+    def _grow_steps(self) -> None:
+        self.step = grown(self.step, 0)
+        self.step_slot = grown(self.step_slot, 0)
+        self.step_form = grown(self.step_form, 0)
+        self.step_constant = grown(self.step_constant, 0)
+        self.step_room = len(self.step)
+        self.captured_step = grown(self.captured_step, 0)
+        self.captured_slot = grown(self.captured_slot, 0)
+        self.captured_form = grown(self.captured_form, 0)
+        self.captured_constant = grown(self.captured_constant, 0)
+        self.captured_room = len(self.captured_step)
 
     def _grow_abbreviations(self) -> None:
         wanted = 2 * len(self.kind)
@@ -339,35 +371,35 @@ class Abbrevs:
         self.skip_end = grown(self.skip_end, wanted)
         self.capture_first = grown(self.capture_first, wanted)
         self.capture_end = grown(self.capture_end, wanted)
+        self.abbreviation_room = len(self.kind)
 
-    def _index_codes(self, codes: list[int], first: int) -> int:
+    def _index_codes(self, first: int) -> int:
         """Lays a dense map from code to abbreviation; a table with wild codes is refused."""
-        highest = max(codes, default=0)
-        if highest > 16 * len(codes) + 4096:
+        total: cython.Py_ssize_t = self.code_total
+        highest: cython.ulonglong = 0
+        i: cython.Py_ssize_t
+        for i in range(total):
+            if self.codes[i] > highest:
+                highest = self.codes[i]
+        if highest > 16 * total + 4096:
             raise MalformedDwarf(f"abbreviation code {highest} is out of all proportion")
         base: cython.Py_ssize_t = self._code_count
-        if base + highest + 1 >= len(self.code_index):
-            self.code_index = grown(self.code_index, base + highest + 2)
-        for code in range(highest + 1):
-            self.code_index[base + code] = -1
-        for position, code in enumerate(codes):
-            if self.code_index[base + code] < 0:
-                self.code_index[base + code] = first + position
-        self._code_count = base + highest + 1
+        size: cython.Py_ssize_t = highest + 1
+        at: cython.Py_ssize_t
+        if base + size >= len(self.code_index):
+            self.code_index = grown(self.code_index, base + size + 1)
+        for i in range(size):
+            self.code_index[base + i] = -1
+        for i in range(total):
+            at = base + cython.cast(cython.Py_ssize_t, self.codes[i])
+            if self.code_index[at] < 0:
+                self.code_index[at] = first + i
+        self._code_count = base + size
         table = self._table_count
         if table + 1 >= len(self.table_first):
             self.table_first = grown(self.table_first, table + 2)
             self.table_codes = grown(self.table_codes, table + 2)
         self.table_first[table] = base
-        self.table_codes[table] = highest + 1
+        self.table_codes[table] = size
         self._table_count += 1
         return table
-
-
-def compiled() -> bool:
-    """Whether this module runs compiled."""
-    return bool(cython.compiled)
-
-
-__all__ = ["Abbrevs", "compiled", "form_step"]
-_ = Any

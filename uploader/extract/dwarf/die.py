@@ -18,7 +18,7 @@ MASK_64 = 0xFFFFFFFFFFFFFFFF
 
 
 class DieReader:
-    """Decodes DIEs at offsets of one `.debug_info` section. ``value[slot]`` and ``form[slot]`` count where ``present`` has the slot's bit."""
+    """Decodes DIEs at offsets of one `.debug_info`. ``value[slot]`` and ``form[slot]`` count where ``present`` has the slot's bit."""
 
     def __init__(self, data: bytes | memoryview, abbrevs: Abbrevs, *, little_endian: bool) -> None:
         self._bytes = data
@@ -37,7 +37,12 @@ class DieReader:
         self.position = 0
 
     def enter(
-        self, unit_offset: cython.longlong, unit_end: cython.longlong, table: cython.int, address_size: cython.int, offset_size: cython.int
+        self,
+        unit_offset: cython.longlong,
+        unit_end: cython.longlong,
+        table: cython.int,
+        address_size: cython.int,
+        offset_size: cython.int,
     ) -> cython.void:
         """Sets the unit that offsets lie in."""
         self.unit_offset = unit_offset
@@ -203,7 +208,11 @@ class DieReader:
                 raw = self.leb(p, form == 0x0D)
                 p = self.position
             elif step == -8:
-                raw = cython.cast(cython.ulonglong, self.abbrevs.step_constant[i]) if cython.compiled else self.abbrevs.step_constant[i] & MASK_64
+                raw = (
+                    cython.cast(cython.ulonglong, self.abbrevs.step_constant[i])
+                    if cython.compiled
+                    else self.abbrevs.step_constant[i] & MASK_64
+                )
             else:
                 raw = cython.cast(cython.ulonglong, p)
                 p = self.skip_form(p, step)

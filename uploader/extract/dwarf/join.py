@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import cython
 
+
 def gather(index: memoryview, values: memoryview) -> array[int]:
     """``values[i]`` for every ``i`` of ``index``, both columns of 32-bit items."""
     n: cython.Py_ssize_t = len(index)
@@ -24,7 +25,7 @@ def gather(index: memoryview, values: memoryview) -> array[int]:
 
 
 def slots_of(file: memoryview, unit: memoryview, first: array[int], count: array[int], base: array[int]) -> array[int]:
-    """File slots for a column of file indexes as DWARF counts them in the line table of each item's unit; ``NONE`` where there is no such file."""
+    """File slots for file indexes as DWARF counts them in the line table of each item's unit; ``NONE`` for no such file."""
     n: cython.Py_ssize_t = len(file)
     result = array("I", bytes(4 * n))
     if n == 0:

@@ -132,7 +132,9 @@ def _read_old_entries(data: bytes | memoryview, at: int, end: int, header: LineH
         header.files.append((FORM_STRING, name, directory))
 
 
-def _read_entries(data: bytes | memoryview, at: int, end: int, offset_size: int, order: str, header: LineHeader) -> None:
+def _read_entries(
+    data: bytes | memoryview, at: int, end: int, offset_size: int, order: str, header: LineHeader
+) -> None:
     """The directory and file entries of version 5, in whatever forms they are described."""
     for wanted in ("directories", "files"):
         count = data[at]

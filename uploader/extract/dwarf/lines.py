@@ -36,10 +36,10 @@ class LineReader:
     row_address: cython.ulonglong[::1]
     row_file: cython.uint[::1]
     row_line: cython.uint[::1]
-    sequence_start: list
-    sequence_end: list
-    sequence_table: list
-    table_first: list
+    sequence_start: list[int]
+    sequence_end: list[int]
+    sequence_table: list[int]
+    table_first: list[int]
 
     scratch_count: cython.Py_ssize_t
     scratch_address: cython.ulonglong[::1]
@@ -122,7 +122,9 @@ class LineReader:
             problem: cython.int = 0
             try:
                 with cython.nogil:
-                    problem = self._run(start, end, address_size, minimum, operations, line_base, line_range, opcode_base, lengths)
+                    problem = self._run(
+                        start, end, address_size, minimum, operations, line_base, line_range, opcode_base, lengths
+                    )
             except IndexError:
                 problem = 1
             if problem:
@@ -254,7 +256,7 @@ class LineReader:
                 address = (address + advance) & mask
                 operation = 0
             else:
-                for i in range(lengths[opcode - 1]):
+                for _ in range(lengths[opcode - 1]):
                     self._leb(p, False)
                     p = self.position
         if p > end:
@@ -341,7 +343,11 @@ class LineReader:
     def _flush(self) -> cython.int:
         n: cython.Py_ssize_t = self.scratch_count
         self.pending = False
-        if n > self.sequence_first and self.scratch_file[n - 1] == self.pending_file and self.scratch_line[n - 1] == self.pending_line:
+        if (
+            n > self.sequence_first
+            and self.scratch_file[n - 1] == self.pending_file
+            and self.scratch_line[n - 1] == self.pending_line
+        ):
             return 0
         return self._push(self.pending_address, self.pending_file, self.pending_line)
 
@@ -431,7 +437,9 @@ class LineReader:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1)
-    def _append(self, floor: cython.Py_ssize_t, start: cython.ulonglong, first: cython.Py_ssize_t, last: cython.Py_ssize_t) -> cython.int:
+    def _append(
+        self, floor: cython.Py_ssize_t, start: cython.ulonglong, first: cython.Py_ssize_t, last: cython.Py_ssize_t
+    ) -> cython.int:
         at: cython.Py_ssize_t = self.count
         i: cython.Py_ssize_t
         while at > floor and self.row_address[at - 1] >= start:

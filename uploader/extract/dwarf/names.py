@@ -25,7 +25,7 @@ class NameReader:
     """Gives the number in a `NameTable` of the function that a DIE describes. Belongs to one thread."""
 
     reader: DieReader
-    units: list
+    units: list[Unit]
     unit_offset: cython.longlong[::1]
     unit_end: cython.longlong[::1]
     unit_table: cython.int[::1]
@@ -33,13 +33,20 @@ class NameReader:
     unit_offset_size: cython.int[::1]
     unit_count: cython.Py_ssize_t
     unit: cython.Py_ssize_t
-    strings: object
-    scopes: dict
-    table: object
+    strings: StringReader
+    scopes: dict[int, int]
+    table: NameTable
     memo: Memo
     strp_memo: Memo
 
-    def __init__(self, reader: DieReader, units: Sequence[Unit], strings: StringReader, scopes: Mapping[int, int], table: NameTable) -> None:
+    def __init__(
+        self,
+        reader: DieReader,
+        units: Sequence[Unit],
+        strings: StringReader,
+        scopes: Mapping[int, int],
+        table: NameTable,
+    ) -> None:
         self.reader = reader
         self.units = list(units)
         self.unit_offset = array("q", [unit.offset for unit in units] or [0])
@@ -112,7 +119,9 @@ class NameReader:
         if named < 0:
             return 0
         if named in self.scopes:
-            return self._qualified(self.strings.read(self.strings.locate(name_form, name_value, self.units[name_unit])), named)
+            return self._qualified(
+                self.strings.read(self.strings.locate(name_form, name_value, self.units[name_unit])), named
+            )
         return self._number(name_form, name_value, name_unit)
 
     @cython.cfunc
@@ -184,7 +193,9 @@ class NameReader:
             part = b""
             try:
                 if self._read(scope) and self.reader.present & 1:
-                    part = self.strings.read(self.strings.locate(self.reader.form[0], self.reader.value[0], self.units[self.unit]))
+                    part = self.strings.read(
+                        self.strings.locate(self.reader.form[0], self.reader.value[0], self.units[self.unit])
+                    )
             except (MalformedDwarf, IndexError):
                 break
             parts.append(part or b"(anonymous)")

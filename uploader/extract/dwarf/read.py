@@ -38,7 +38,9 @@ class _Tables:
     of_unit: list[int] = field(default_factory=list)
 
 
-def read_dwarf(sections: DwarfSections, executable: Sequence[tuple[int, int]], names: NameTable, *, threads: int = 1) -> DwarfRead:
+def read_dwarf(
+    sections: DwarfSections, executable: Sequence[tuple[int, int]], names: NameTable, *, threads: int = 1
+) -> DwarfRead:
     """Reads all functions, inlines and lines that lie in the executable ranges. Damage is told in the warnings, never raised."""
     ranges = list(executable)
     abbrevs = Abbrevs(sections.abbrev)
@@ -97,7 +99,9 @@ def read_dwarf(sections: DwarfSections, executable: Sequence[tuple[int, int]], n
     return DwarfRead(columns=columns, warnings=tuple(warnings))
 
 
-def _read_lines(sections: DwarfSections, units: Units, executable: list[tuple[int, int]], warnings: list[str]) -> _Tables:
+def _read_lines(
+    sections: DwarfSections, units: Units, executable: list[tuple[int, int]], warnings: list[str]
+) -> _Tables:
     tables = _Tables(LineReader(sections.line, executable, little_endian=sections.little_endian), FileSlots(sections))
     table_at: dict[int, int] = {}
     for unit in units.units:
@@ -123,7 +127,9 @@ def _read_table(sections: DwarfSections, unit: Unit, tables: _Tables, warnings: 
     return tables.files.tables - 1
 
 
-def _walk(sections: DwarfSections, abbrevs: Abbrevs, units: Units, executable: list[tuple[int, int]], warnings: list[str]) -> Walk:
+def _walk(
+    sections: DwarfSections, abbrevs: Abbrevs, units: Units, executable: list[tuple[int, int]], warnings: list[str]
+) -> Walk:
     reader = DieReader(sections.info, abbrevs, little_endian=sections.little_endian)
     walk = Walk(reader, sections.addresses, executable)
     for index, unit in enumerate(units.units):

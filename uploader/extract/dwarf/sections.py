@@ -42,7 +42,9 @@ def load_sections(elf: ElfFile, *, threads: int = 1) -> DwarfSections:
     largest_first = sorted(found, key=lambda field: -found[field].size_bytes)
     if threads > 1 and len(found) > 1:
         with ThreadPoolExecutor(threads) as pool:
-            contents = dict(zip(largest_first, pool.map(lambda field: elf.contents(found[field]), largest_first), strict=True))
+            contents = dict(
+                zip(largest_first, pool.map(lambda field: elf.contents(found[field]), largest_first), strict=True)
+            )
     else:
         contents = {field: elf.contents(found[field]) for field in largest_first}
     return DwarfSections(**{field: _whole(data) for field, data in contents.items()}, little_endian=elf.little_endian)

@@ -15,6 +15,7 @@ from uploader.extract.dwarf.constants import (
     FORM_STRING,
     FORM_STRP,
     FORM_STRX,
+    FORM_STRX1,
     FORM_STRX4,
     SLOT_ADDR_BASE,
     SLOT_COMP_DIR,
@@ -24,7 +25,6 @@ from uploader.extract.dwarf.constants import (
     SLOT_RNGLISTS_BASE,
     SLOT_STMT_LIST,
     SLOT_STR_OFFSETS_BASE,
-    FORM_STRX1,
     UNIT_COMPILE,
     UNIT_SKELETON,
     UNIT_SPLIT_COMPILE,
@@ -144,7 +144,9 @@ def read_units(sections: DwarfSections, abbrevs: Abbrevs) -> Units:
         try:
             unit, end, trouble = _read_header(data, offset, sections.little_endian)
         except (struct.error, MalformedDwarf) as error:
-            result.warnings.append(f".debug_info at 0x{offset:x}: {error}; the {len(data) - offset} bytes from there on are lost")
+            result.warnings.append(
+                f".debug_info at 0x{offset:x}: {error}; the {len(data) - offset} bytes from there on are lost"
+            )
             break
         if unit is None:
             if trouble:
@@ -213,7 +215,11 @@ def _read_first_die(unit: Unit, reader: DieReader, strings: StringReader) -> Non
     if unit.first_die >= unit.end:
         return
     reader.read(unit.first_die, unit.shape)
-    for slot, attribute in ((SLOT_STR_OFFSETS_BASE, "str_offsets_base"), (SLOT_ADDR_BASE, "addr_base"), (SLOT_RNGLISTS_BASE, "rnglists_base")):
+    for slot, attribute in (
+        (SLOT_STR_OFFSETS_BASE, "str_offsets_base"),
+        (SLOT_ADDR_BASE, "addr_base"),
+        (SLOT_RNGLISTS_BASE, "rnglists_base"),
+    ):
         if (found := reader.slot(slot)) is not None:
             setattr(unit, attribute, found[1])
     if (found := reader.slot(SLOT_STMT_LIST)) is not None:

@@ -29,8 +29,9 @@ ORIGIN_NONE = 0
 class Walk:
     """The columns of the units walked so far.
 
-    ``function_*`` has an item a subprogram with code, ``node_*`` one an inlined subroutine in it, in DIE order, ``scope_*`` pairs of a DIE's
-    offset and its scope's. ``*_pc`` is ``PC_RANGE`` with start and end, ``PC_LIST`` with the raw value and the form of its DW_AT_ranges.
+    ``function_*`` has an item a subprogram with code, ``node_*`` one an inlined subroutine in it, in DIE order, ``scope_*``
+    pairs of a DIE's offset and its scope's. ``*_pc`` is ``PC_RANGE`` with start and end, or ``PC_LIST`` with the raw value
+    and the form of DW_AT_ranges.
     """
 
     reader: DieReader
@@ -211,11 +212,10 @@ class Walk:
                     if kind == 2:
                         if scopes:
                             self._scope(die, scopes)
-                    elif children[abbrev]:
-                        if scopes < 16384:
-                            self.open_scope[scopes] = die
-                            self.open_recorded[scopes] = 0
-                            child_scopes = scopes + 1
+                    elif children[abbrev] and scopes < 16384:
+                        self.open_scope[scopes] = die
+                        self.open_recorded[scopes] = 0
+                        child_scopes = scopes + 1
             if children[abbrev]:
                 depth += 1
                 if depth >= 16384:
