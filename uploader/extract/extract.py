@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from uploader.binary.elf import ElfFile
 from uploader.errors import InputError
 from uploader.extract.dwarf.read import read_dwarf
-from uploader.extract.dwarf.sections import load_sections
 from uploader.extract.elf_symbols import read_symbols
 from uploader.model import Figures, Source
 from uploader.symbols.columns import NONE, NameTable, SourceColumns, SymbolTable
@@ -37,9 +36,8 @@ def build(elf: ElfFile, *, dwarf: bool = True, threads: int = 1) -> Extracted:
     columns: SourceColumns | None = None
     if dwarf:
         try:
-            sections = load_sections(elf, threads=threads)
-            if len(sections.info) or len(sections.line):
-                read = read_dwarf(sections, executable, names, threads=threads)
+            read = read_dwarf(elf, executable, names, threads=threads)
+            if read is not None:
                 columns = read.columns
                 warnings.extend(read.warnings)
         except InputError as error:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from uploader.extract.dwarf.line_header import FileNames, LineHeader
 from uploader.extract.dwarf.sections import DwarfSections
 from uploader.extract.dwarf.units import Unit
+from uploader.symbols.columns import NONE
 
 
 class FileSlots:
@@ -17,7 +18,7 @@ class FileSlots:
     def __init__(self, sections: DwarfSections) -> None:
         self._names = FileNames(sections)
         self._headers: list[LineHeader] = []
-        self._units: list[Unit] = []
+        self._units: list[Unit | None] = []
         self._first: list[int] = []
         self._count = 0
 
@@ -29,14 +30,19 @@ class FileSlots:
         """How many tables were added."""
         return len(self._headers)
 
-    def add(self, header: LineHeader, unit: Unit) -> int:
-        """Numbers the files of one more table, named from the unit's directory on; gives the first number."""
+    def add(self, header: LineHeader) -> int:
+        """Numbers the files of one more table; gives the first number."""
         first = self._count
         self._headers.append(header)
-        self._units.append(unit)
+        self._units.append(None)
         self._first.append(first)
         self._count += header.file_count
         return first
+
+    def use(self, table: int, unit: Unit) -> None:
+        """Has relative names of a table start from a unit's directory; the first unit counts."""
+        if self._units[table] is None:
+            self._units[table] = unit
 
     def file_at(self, slot: int) -> tuple[bytes, bytes]:
         """(directory, base name) of a slot."""
@@ -49,7 +55,8 @@ class FileSlots:
         """For every unit: the first slot of its table, how many files it has, and whether DWARF counts them from 0 or 1."""
         first, count, base = array("I"), array("I"), array("I")
         for table in table_of_unit:
-            first.append(self._first[table] if table >= 0 else 0)
-            count.append(self._headers[table].file_count if table >= 0 else 0)
-            base.append(1 if table >= 0 and self._headers[table].version < 5 else 0)
+            known = table != NONE
+            first.append(self._first[table] if known else 0)
+            count.append(self._headers[table].file_count if known else 0)
+            base.append(1 if known and self._headers[table].version < 5 else 0)
         return first, count, base

@@ -3,9 +3,107 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import cython
+
+from uploader.symbols.columns import taken
+
+Column = memoryview
+
+
+@dataclass(slots=True, kw_only=True)
+class Batch:
+    """What some units in a row hold: the columns of `walk.Walk` by name, spans and ranges of their items, names once they are known."""
+
+    functions: dict[str, Column]
+    nodes: dict[str, Column]
+    scopes: dict[str, Column]
+    function_node: array[int]
+    function_node_end: array[int]
+    function_range: array[int]
+    range_start: array[int]
+    range_end: array[int]
+    node_range: array[int]
+    node_range_start: array[int]
+    node_range_end: array[int]
+    function_name: array[int] = field(default_factory=lambda: array("I"))
+    node_name: array[int] = field(default_factory=lambda: array("I"))
+    warnings: list[str] = field(default_factory=list)
+
+
+def joined(batches: Sequence[Batch]) -> Batch:
+    """All batches as one, in their order."""
+    if len(batches) == 1:
+        return batches[0]
+    functions: dict[str, array[int]] = {}
+    nodes: dict[str, array[int]] = {}
+    names = (
+        "function_node",
+        "function_node_end",
+        "function_range",
+        "range_start",
+        "range_end",
+        "node_range",
+        "node_range_start",
+        "node_range_end",
+        "function_name",
+        "node_name",
+    )
+    columns = {name: array("Q" if name.endswith(("_start", "range_end")) else "I") for name in names}
+    function_count = node_count = range_count = node_range_count = 0
+    for batch in batches:
+        for name in ("unit", "decl_file", "decl_line"):
+            _extend(functions.setdefault(name, array("I")), batch.functions[name])
+        _extend(nodes.setdefault("function", array("I")), memoryview(_shifted(batch.nodes["function"], function_count)))
+        for name in ("depth", "call_file", "call_line"):
+            _extend(nodes.setdefault(name, array("I")), batch.nodes[name])
+        for name, shift in (
+            ("function_node", node_count),
+            ("function_node_end", node_count),
+            ("function_range", range_count),
+            ("node_range", node_range_count),
+        ):
+            column = memoryview(getattr(batch, name))
+            _extend(columns[name], memoryview(_shifted(column[:-1] if name.endswith("_range") else column, shift)))
+        for name in ("range_start", "range_end", "node_range_start", "node_range_end", "function_name", "node_name"):
+            _extend(columns[name], memoryview(getattr(batch, name)))
+        function_count += len(batch.functions["unit"])
+        node_count += len(batch.nodes["function"])
+        range_count += len(batch.range_start)
+        node_range_count += len(batch.node_range_start)
+    columns["function_range"].append(range_count)
+    columns["node_range"].append(node_range_count)
+    empty = memoryview(array("I"))
+    return Batch(
+        functions={
+            name: memoryview(functions[name]) if name in functions else empty
+            for name in ("unit", "decl_file", "decl_line")
+        },
+        nodes={
+            name: memoryview(nodes[name]) if name in nodes else empty
+            for name in ("function", "depth", "call_file", "call_line")
+        },
+        scopes={},
+        **columns,
+    )
+
+
+def _extend(column: array[int], more: memoryview) -> None:
+    column.frombytes(more.cast("B"))
+
+
+def _shifted(column: memoryview, by: int) -> array[int]:
+    """A column of 32-bit items with ``by`` added to each."""
+    result = taken(column, len(column))
+    if by and len(result):
+        item: cython.uint[::1] = result
+        amount: cython.uint = by
+        i: cython.Py_ssize_t
+        for i in range(item.shape[0] if cython.compiled else len(item)):
+            item[i] += amount
+    return result
 
 
 def gather(index: memoryview, values: memoryview) -> array[int]:

@@ -46,15 +46,15 @@ class LineHeader:
         return len(self.files)
 
 
-def read_line_header(sections: DwarfSections, offset: int, unit: Unit) -> LineHeader:
-    """Reads the header at ``offset`` of `.debug_line`. Raises `MalformedDwarf`."""
+def read_line_header(sections: DwarfSections, offset: int, unit_address_size: int) -> LineHeader:
+    """Reads the header at ``offset`` of `.debug_line`; before version 5 the address size comes from the unit. Raises `MalformedDwarf`."""
     try:
-        return _read(sections, offset, unit)
+        return _read(sections, offset, unit_address_size)
     except (struct.error, IndexError):
         raise MalformedDwarf(f"line table at 0x{offset:x}: the header is cut off") from None
 
 
-def _read(sections: DwarfSections, offset: int, unit: Unit) -> LineHeader:
+def _read(sections: DwarfSections, offset: int, unit_address_size: int) -> LineHeader:
     data = sections.line
     order = "<" if sections.little_endian else ">"
     if offset >= len(data):
@@ -73,7 +73,7 @@ def _read(sections: DwarfSections, offset: int, unit: Unit) -> LineHeader:
     at += 2
     if not 2 <= version <= 5:
         raise MalformedDwarf(f"line table at 0x{offset:x} has the unknown version {version}")
-    address_size = unit.address_size
+    address_size = unit_address_size
     if version >= 5:
         address_size = data[at]
         at += 2
@@ -225,7 +225,7 @@ class FileNames:
         self._sections = sections
         self._strings = StringReader(sections)
 
-    def pair(self, header: LineHeader, index: int, unit: Unit) -> tuple[bytes, bytes]:
+    def pair(self, header: LineHeader, index: int, unit: Unit | None) -> tuple[bytes, bytes]:
         """The directory and base name of file ``index`` (0 is the first entry), joined with the compilation directory where relative."""
         if index >= len(header.files):
             return b"", b""
@@ -236,10 +236,10 @@ class FileNames:
             if directory_index < len(header.directories) and (directory_index or header.version >= 5):
                 directory = self._read(*header.directories[directory_index], unit)
             if not is_absolute(directory):
-                directory = join(unit.comp_dir, directory)
+                directory = join(unit.comp_dir if unit else b"", directory)
         return split(join(directory, name))
 
-    def _read(self, form: int, value: int, unit: Unit) -> bytes:
+    def _read(self, form: int, value: int, unit: Unit | None) -> bytes:
         if form == FORM_STRING:
             return string_at(self._sections.line, value)
         return self._strings.read(self._strings.locate(form, value, unit))

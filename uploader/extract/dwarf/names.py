@@ -6,7 +6,7 @@ The order is that of DWARF's own meaning (DWARF 5 §3.3.8.2, §2.13): the DIE, w
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import cython
 
@@ -44,7 +44,6 @@ class NameReader:
         reader: DieReader,
         units: Sequence[Unit],
         strings: StringReader,
-        scopes: Mapping[int, int],
         table: NameTable,
     ) -> None:
         self.reader = reader
@@ -57,10 +56,14 @@ class NameReader:
         self.unit_count = len(units)
         self.unit = 0
         self.strings = strings
-        self.scopes = dict(scopes)
+        self.scopes = {}
         self.table = table
         self.memo = Memo()
         self.strp_memo = Memo()
+
+    def learn_scopes(self, child: memoryview, parent: memoryview) -> None:
+        """Takes in which scope's DIE each of some DIEs stands in (`walk.Walk.scopes`)."""
+        self.scopes.update(zip(child, parent, strict=True))
 
     def numbers(self, offsets: memoryview) -> array[int]:
         """The name numbers for a column of DIE offsets (0: no DIE), 0 where a name can't be found."""

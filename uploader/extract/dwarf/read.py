@@ -1,24 +1,32 @@
-"""DWARF as a source of symbols: sections in, columns out (`symbols.columns.SourceColumns`)."""
+"""DWARF as a source of symbols: one file in, columns out (`symbols.columns.SourceColumns`).
+
+The order of work is made for two cores or more: `.debug_info` is inflated while the line programs run, and names are resolved, which needs
+the interpreter, while the next batch of units is walked, which doesn't. The result does not depend on how it was spread.
+"""
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
 
+from uploader.binary.elf import ElfFile
 from uploader.errors import MalformedDwarf
 from uploader.extract.dwarf.abbrev import Abbrevs
 from uploader.extract.dwarf.die import DieReader
-from uploader.extract.dwarf.files import FileSlots
-from uploader.extract.dwarf.join import gather, grouped, slots_of, spans
-from uploader.extract.dwarf.line_header import read_line_header
-from uploader.extract.dwarf.lines import LineReader
+from uploader.extract.dwarf.join import Batch, gather, grouped, joined, slots_of, spans
+from uploader.extract.dwarf.line_tables import LineTables, read_line_tables
 from uploader.extract.dwarf.names import NameReader
 from uploader.extract.dwarf.ranges import RangeReader
-from uploader.extract.dwarf.sections import DwarfSections
+from uploader.extract.dwarf.sections import DwarfSections, load_section, load_sections
 from uploader.extract.dwarf.units import StringReader, Unit, Units, read_units
 from uploader.extract.dwarf.walk import Walk
 from uploader.symbols.columns import NONE, NameTable, SourceColumns, taken
+
+BATCH_SIZE_BYTES = 4 * 1024 * 1024
+"""How much of `.debug_info` is walked at a time: enough to be worth a thread's turn, small enough to keep all of them busy."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,112 +37,155 @@ class DwarfRead:
     warnings: tuple[str, ...]
 
 
-@dataclass(slots=True)
-class _Tables:
-    """The line tables in use, and which unit uses which."""
-
-    reader: LineReader
-    files: FileSlots
-    of_unit: list[int] = field(default_factory=list)
-
-
 def read_dwarf(
-    sections: DwarfSections, executable: Sequence[tuple[int, int]], names: NameTable, *, threads: int = 1
+    elf: ElfFile, executable: Sequence[tuple[int, int]], names: NameTable, *, threads: int = 1
+) -> DwarfRead | None:
+    """Reads all functions, inlines and lines that lie in the executable ranges, or None where the file has no DWARF.
+
+    Damage is told in the warnings. Raises `MalformedElf` where a section that is needed can't be had at all.
+    """
+    with _workers(threads) as pool:
+        info: Future[bytes | memoryview] | None = pool.submit(load_section, elf, "info") if pool else None
+        sections = load_sections(elf)
+        if not sections.line and elf.section(".debug_info") is None:
+            return None
+        tables = read_line_tables(sections, list(executable), 8 if elf.bits == 64 else 4)
+        sections.info = info.result() if info else load_section(elf, "info")
+        return read_sections(sections, tables, list(executable), names, pool)
+
+
+def read_sections(
+    sections: DwarfSections,
+    tables: LineTables,
+    executable: list[tuple[int, int]],
+    names: NameTable,
+    pool: Executor | None = None,
 ) -> DwarfRead:
-    """Reads all functions, inlines and lines that lie in the executable ranges. Damage is told in the warnings, never raised."""
-    ranges = list(executable)
+    """The same for sections and line tables already in memory."""
     abbrevs = Abbrevs(sections.abbrev)
     units = read_units(sections, abbrevs)
-    warnings = units.warnings
-    tables = _read_lines(sections, units, ranges, warnings)
-    walk = _walk(sections, abbrevs, units, ranges, warnings)
-    functions, nodes = walk.functions(), walk.nodes()
-    function_node, function_node_end, together = spans(nodes["function"], len(functions["unit"]))
-    if not together:
-        nodes = grouped(nodes, "function", function_node)
+    unit_table = array("I", [NONE if (table := tables.table_for(unit)) < 0 else table for unit in units.units])
+    first_slot, slot_count, file_base = tables.files.columns(unit_table)
 
-    range_reader = RangeReader(sections, units.units)
-    function_range, range_start, range_end = range_reader.resolve(functions, functions["unit"], ranges)
-    node_unit = gather(nodes["function"], functions["unit"])
-    node_range, node_range_start, node_range_end = range_reader.resolve(nodes, memoryview(node_unit), None)
-
-    scopes = walk.scopes()
-    name_reader = NameReader(
+    reader = NameReader(
         DieReader(sections.info, abbrevs, little_endian=sections.little_endian),
         units.units,
         StringReader(sections),
-        dict(zip(scopes["child"], scopes["parent"], strict=True)),
         names,
     )
-    unit_table = array("I", [NONE if table < 0 else table for table in tables.of_unit])
-    first_slot, slot_count, file_base = tables.files.columns(tables.of_unit)
-    address, file, line = tables.reader.rows()
-    starts, ends, sequence_tables = tables.reader.sequences()
+    batches: list[Batch] = []
+    for batch in _walked(sections, abbrevs, units, executable, pool):
+        reader.learn_scopes(batch.scopes["child"], batch.scopes["parent"])
+        batch.function_name = reader.numbers(batch.functions["offset"])
+        batch.node_name = reader.numbers(batch.nodes["origin"])
+        batches.append(batch)
+    all_of = joined(batches)
+    node_unit = gather(all_of.nodes["function"], all_of.functions["unit"])
     columns = SourceColumns(
         names=names,
         file_at=tables.files.file_at,
         file_slots=len(tables.files),
-        function_name=name_reader.numbers(functions["offset"]),
-        function_table=gather(functions["unit"], memoryview(unit_table)) if unit_table else array("I"),
-        function_decl_file=slots_of(functions["decl_file"], functions["unit"], first_slot, slot_count, file_base),
-        function_decl_line=taken(functions["decl_line"], len(functions["decl_line"])),
+        function_name=all_of.function_name,
+        function_table=gather(all_of.functions["unit"], memoryview(unit_table)),
+        function_decl_file=slots_of(
+            all_of.functions["decl_file"], all_of.functions["unit"], first_slot, slot_count, file_base
+        ),
+        function_decl_line=taken(all_of.functions["decl_line"], len(all_of.functions["decl_line"])),
+        function_node=all_of.function_node,
+        function_node_end=all_of.function_node_end,
+        function_range=all_of.function_range,
+        range_start=all_of.range_start,
+        range_end=all_of.range_end,
+        node_depth=taken(all_of.nodes["depth"], len(all_of.nodes["depth"])),
+        node_name=all_of.node_name,
+        node_call_file=slots_of(all_of.nodes["call_file"], memoryview(node_unit), first_slot, slot_count, file_base),
+        node_call_line=taken(all_of.nodes["call_line"], len(all_of.nodes["call_line"])),
+        node_range=all_of.node_range,
+        node_range_start=all_of.node_range_start,
+        node_range_end=all_of.node_range_end,
+        table_first=tables.first,
+        row_address=tables.address,
+        row_file=tables.file,
+        row_line=tables.line,
+        sequences=tables.sequences,
+    )
+    warnings = [*tables.warnings, *units.warnings, *(warning for batch in batches for warning in batch.warnings)]
+    return DwarfRead(columns=columns, warnings=tuple(warnings))
+
+
+@contextmanager
+def _workers(threads: int) -> Iterator[ThreadPoolExecutor | None]:
+    if threads < 2:
+        yield None
+        return
+    with ThreadPoolExecutor(threads - 1, thread_name_prefix="symup-dwarf") as pool:
+        yield pool
+
+
+def _walked(
+    sections: DwarfSections, abbrevs: Abbrevs, units: Units, executable: list[tuple[int, int]], pool: Executor | None
+) -> Iterator[Batch]:
+    """The batches in the order of the units; with a pool, later ones are walked while earlier ones are used."""
+    jobs = _batches(units.units)
+    if pool is None:
+        for first, last in jobs:
+            yield _walk(sections, abbrevs, units.units, first, last, executable)
+        return
+    futures = [pool.submit(_walk, sections, abbrevs, units.units, first, last, executable) for first, last in jobs]
+    for future in futures:
+        yield future.result()
+
+
+def _batches(units: Sequence[Unit]) -> list[tuple[int, int]]:
+    """(first, last) unit of each batch."""
+    jobs: list[tuple[int, int]] = []
+    first = 0
+    size = 0
+    for index, unit in enumerate(units):
+        size += unit.end - unit.offset
+        if size >= BATCH_SIZE_BYTES:
+            jobs.append((first, index + 1))
+            first, size = index + 1, 0
+    if first < len(units):
+        jobs.append((first, len(units)))
+    return jobs
+
+
+def _walk(
+    sections: DwarfSections,
+    abbrevs: Abbrevs,
+    units: Sequence[Unit],
+    first: int,
+    last: int,
+    executable: list[tuple[int, int]],
+) -> Batch:
+    reader = DieReader(sections.info, abbrevs, little_endian=sections.little_endian)
+    walk = Walk(reader, sections.addresses, executable)
+    warnings: list[str] = []
+    for index in range(first, last):
+        try:
+            walk.walk(units[index], index)
+        except MalformedDwarf as error:
+            warnings.append(f"unit at 0x{units[index].offset:x}: {error.message}")
+    functions, nodes = walk.functions(), walk.nodes()
+    function_node, function_node_end, together = spans(nodes["function"], len(functions["unit"]))
+    if not together:
+        nodes = grouped(nodes, "function", function_node)
+    range_reader = RangeReader(sections, units)
+    function_range, range_start, range_end = range_reader.resolve(functions, functions["unit"], executable)
+    node_unit = gather(nodes["function"], functions["unit"])
+    node_range, node_range_start, node_range_end = range_reader.resolve(nodes, memoryview(node_unit), None)
+    return Batch(
+        functions=functions,
+        nodes=nodes,
+        scopes=walk.scopes(),
         function_node=function_node,
         function_node_end=function_node_end,
         function_range=function_range,
         range_start=range_start,
         range_end=range_end,
-        node_depth=taken(nodes["depth"], len(nodes["depth"])),
-        node_name=name_reader.numbers(nodes["origin"]),
-        node_call_file=slots_of(nodes["call_file"], memoryview(node_unit), first_slot, slot_count, file_base),
-        node_call_line=taken(nodes["call_line"], len(nodes["call_line"])),
         node_range=node_range,
         node_range_start=node_range_start,
         node_range_end=node_range_end,
-        table_first=array("I", tables.reader.tables()),
-        row_address=taken(address, len(address)),
-        row_file=taken(file, len(file)),
-        row_line=taken(line, len(line)),
-        sequences=sorted(zip(starts, ends, sequence_tables, strict=True)),
+        warnings=warnings,
     )
-    return DwarfRead(columns=columns, warnings=tuple(warnings))
-
-
-def _read_lines(
-    sections: DwarfSections, units: Units, executable: list[tuple[int, int]], warnings: list[str]
-) -> _Tables:
-    tables = _Tables(LineReader(sections.line, executable, little_endian=sections.little_endian), FileSlots(sections))
-    table_at: dict[int, int] = {}
-    for unit in units.units:
-        table = -1
-        if unit.line_offset >= 0 and sections.line:
-            known = table_at.get(unit.line_offset)
-            table = _read_table(sections, unit, tables, warnings) if known is None else known
-            table_at[unit.line_offset] = table
-        tables.of_unit.append(table)
-    return tables
-
-
-def _read_table(sections: DwarfSections, unit: Unit, tables: _Tables, warnings: list[str]) -> int:
-    try:
-        header = read_line_header(sections, unit.line_offset, unit)
-    except MalformedDwarf as error:
-        warnings.append(error.message)
-        return -1
-    first_slot = tables.files.add(header, unit)
-    trouble = tables.reader.read(header, first_slot)
-    if trouble:
-        warnings.append(trouble)
-    return tables.files.tables - 1
-
-
-def _walk(
-    sections: DwarfSections, abbrevs: Abbrevs, units: Units, executable: list[tuple[int, int]], warnings: list[str]
-) -> Walk:
-    reader = DieReader(sections.info, abbrevs, little_endian=sections.little_endian)
-    walk = Walk(reader, sections.addresses, executable)
-    for index, unit in enumerate(units.units):
-        try:
-            walk.walk(unit, index)
-        except MalformedDwarf as error:
-            warnings.append(f"unit at 0x{unit.offset:x}: {error.message}")
-    return walk

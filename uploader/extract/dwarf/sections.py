@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from uploader.binary.elf import ElfFile
 
-_FIELDS = {
-    ".debug_info": "info",
-    ".debug_abbrev": "abbrev",
-    ".debug_line": "line",
-    ".debug_str": "strings",
-    ".debug_line_str": "line_strings",
-    ".debug_ranges": "ranges",
-    ".debug_rnglists": "rnglists",
-    ".debug_addr": "addresses",
-    ".debug_str_offsets": "string_offsets",
+_SECTION_OF = {
+    "info": ".debug_info",
+    "abbrev": ".debug_abbrev",
+    "line": ".debug_line",
+    "strings": ".debug_str",
+    "line_strings": ".debug_line_str",
+    "ranges": ".debug_ranges",
+    "rnglists": ".debug_rnglists",
+    "addresses": ".debug_addr",
+    "string_offsets": ".debug_str_offsets",
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class DwarfSections:
     """The bytes that the decoder reads; absent sections are empty."""
 
@@ -36,21 +35,18 @@ class DwarfSections:
     little_endian: bool = True
 
 
-def load_sections(elf: ElfFile, *, threads: int = 1) -> DwarfSections:
-    """Inflates the sections that the decoder needs, and no others, largest first. Raises `MalformedElf`."""
-    found = {field: section for name, field in _FIELDS.items() if (section := elf.section(name)) is not None}
-    largest_first = sorted(found, key=lambda field: -found[field].size_bytes)
-    if threads > 1 and len(found) > 1:
-        with ThreadPoolExecutor(threads) as pool:
-            contents = dict(
-                zip(largest_first, pool.map(lambda field: elf.contents(found[field]), largest_first), strict=True)
-            )
-    else:
-        contents = {field: elf.contents(found[field]) for field in largest_first}
-    return DwarfSections(**{field: _whole(data) for field, data in contents.items()}, little_endian=elf.little_endian)
+def load_sections(elf: ElfFile) -> DwarfSections:
+    """Inflates the sections that the decoder needs, and no others, all but `.debug_info`. Raises `MalformedElf`."""
+    contents = {field: load_section(elf, field) for field in _SECTION_OF if field != "info"}
+    return DwarfSections(**contents, little_endian=elf.little_endian)
 
 
-def _whole(data: memoryview) -> bytes | memoryview:
-    """The object behind a view of all of it: slices and searches of bytes are much faster than those of a view."""
+def load_section(elf: ElfFile, field: str) -> bytes | memoryview:
+    """The section behind one field of `DwarfSections`, empty where the file lacks it; inflating releases the GIL."""
+    section = elf.section(_SECTION_OF[field])
+    if section is None:
+        return b""
+    data = elf.contents(section)
+    # Slices and searches of bytes are much faster than those of a view.
     whole = data.obj
     return whole if isinstance(whole, bytes) and len(whole) == len(data) else data

@@ -89,7 +89,7 @@ class StringReader:
         self._sections = sections
         self._order = "little" if sections.little_endian else "big"
 
-    def locate(self, form: int, value: int, unit: Unit) -> tuple[int, int] | None:
+    def locate(self, form: int, value: int, unit: Unit | None) -> tuple[int, int] | None:
         """(which section, offset) of a string: 0 .debug_info, 1 .debug_str, 2 .debug_line_str; None where it can't be known."""
         if form == FORM_STRP:
             return 1, value
@@ -97,7 +97,7 @@ class StringReader:
             return 0, value
         if form == FORM_LINE_STRP:
             return 2, value
-        if form == FORM_STRX or FORM_STRX1 <= form <= FORM_STRX4 or form == FORM_GNU_STR_INDEX:
+        if unit is not None and (form == FORM_STRX or FORM_STRX1 <= form <= FORM_STRX4 or form == FORM_GNU_STR_INDEX):
             at = unit.str_offsets_base + value * unit.offset_size
             raw = self._sections.string_offsets[at : at + unit.offset_size]
             if len(raw) < unit.offset_size:

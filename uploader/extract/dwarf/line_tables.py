@@ -1,0 +1,90 @@
+"""All line tables of a file, read one after another without asking the units, and found again by a unit's DW_AT_stmt_list."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+
+from uploader.errors import MalformedDwarf
+from uploader.extract.dwarf.files import FileSlots
+from uploader.extract.dwarf.line_header import read_line_header
+from uploader.extract.dwarf.lines import LineReader
+from uploader.extract.dwarf.sections import DwarfSections
+from uploader.extract.dwarf.units import Unit
+from uploader.symbols.columns import taken
+
+
+class LineTables:
+    """The rows of every table (`lines.LineReader`), and which table belongs to which offset."""
+
+    def __init__(self, sections: DwarfSections, executable: list[tuple[int, int]]) -> None:
+        self.files = FileSlots(sections)
+        self.warnings: list[str] = []
+        self._sections = sections
+        self._reader = LineReader(sections.line, executable, little_endian=sections.little_endian)
+        self._table_at: dict[int, int] = {}
+
+    def read(self, offset: int, address_size: int) -> int | None:
+        """Reads the table at an offset; gives the offset behind it, or None where not even its length can be trusted."""
+        try:
+            header = read_line_header(self._sections, offset, address_size)
+        except MalformedDwarf as error:
+            self.warnings.append(error.message)
+            self._table_at[offset] = -1
+            return None
+        trouble = self._reader.read(header, self.files.add(header))
+        if trouble:
+            self.warnings.append(trouble)
+        self._table_at[offset] = self.files.tables - 1
+        return header.end
+
+    def table_for(self, unit: Unit) -> int:
+        """The table that a unit uses, -1 where it has none. The unit's directory is where relative names of the table start."""
+        if unit.line_offset < 0 or not self._sections.line:
+            return -1
+        if unit.line_offset not in self._table_at:
+            self.read(unit.line_offset, unit.address_size)
+        table = self._table_at[unit.line_offset]
+        if table >= 0:
+            self.files.use(table, unit)
+        return table
+
+    @property
+    def first(self) -> array[int]:
+        """The first row of each table, and the count of all rows."""
+        return array("I", self._reader.tables())
+
+    @property
+    def address(self) -> array[int]:
+        """The address of every row."""
+        column = self._reader.rows()[0]
+        return taken(column, len(column))
+
+    @property
+    def file(self) -> array[int]:
+        """The file slot of every row."""
+        column = self._reader.rows()[1]
+        return taken(column, len(column))
+
+    @property
+    def line(self) -> array[int]:
+        """The line of every row."""
+        column = self._reader.rows()[2]
+        return taken(column, len(column))
+
+    @property
+    def sequences(self) -> Sequence[tuple[int, int, int]]:
+        """(start, end, table) of every stretch of code that some table speaks for, ascending."""
+        return sorted(zip(*self._reader.sequences(), strict=True))
+
+
+def read_line_tables(sections: DwarfSections, executable: list[tuple[int, int]], address_size: int) -> LineTables:
+    """Reads `.debug_line` from its start to its end, or to the first table whose length can't be trusted.
+
+    ``address_size`` is that of tables which don't say it themselves (before DWARF 5).
+    """
+    tables = LineTables(sections, executable)
+    offset: int | None = 0
+    while offset is not None and offset < len(sections.line):
+        offset = tables.read(offset, address_size)
+    return tables
