@@ -75,6 +75,19 @@ def test_a_quality_that_the_file_does_not_have_is_refused():
         check(empty.file, empty.manifest)
 
 
+def test_a_small_chunk_named_again_and_again_is_not_read_for_ever():
+    file = make_artifact("aa11").file
+    manifest = make_manifest(file, "aa11")
+    endless = replace(
+        manifest,
+        chunks=manifest.chunks * 100_000,
+        chunk_sizes_bytes=manifest.chunk_sizes_bytes * 100_000,
+        compressed_size_bytes=manifest.compressed_size_bytes * 100_000,
+    )
+    with pytest.raises(ArtifactMismatch, match="too many"):
+        check(file, endless)
+
+
 @pytest.mark.parametrize("cut", [1, 5, -1])
 def test_a_cut_frame_is_refused(cut):
     gsym = make_gsym("aa11")

@@ -60,6 +60,8 @@ def serve(
             ws="none",
             lifespan="off",
             timeout_graceful_shutdown=30,
+            # A client extracts for a while between two requests; its connection should still be there.
+            timeout_keep_alive=75,
         )
         url = _url(host, listener)
 

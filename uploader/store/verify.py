@@ -89,6 +89,11 @@ def _check_declaration(manifest: Manifest) -> None:
         raise ArtifactMismatch(
             f"a symbol file has 1 to {MAX_CONTENT_SIZE_BYTES} bytes, not {manifest.content_size_bytes}"
         )
+    # Compressing never makes more than this of anything; what is longer is padded with empty blocks, to keep the reader busy.
+    if manifest.compressed_size_bytes > manifest.content_size_bytes + manifest.content_size_bytes // 128 + 64 * 1024:
+        raise ArtifactMismatch(
+            f"{manifest.compressed_size_bytes} compressed bytes are too many for {manifest.content_size_bytes}"
+        )
     if manifest.quality is Quality.NONE:
         raise ArtifactMismatch("a symbol file without functions helps no one")
 
