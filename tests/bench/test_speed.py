@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -42,6 +43,24 @@ def test_the_memory_of_grandchildren_counts(source: Path) -> None:
     inner = "import sys; kept = b'x' * 200_000_000; open(sys.argv[1], 'w').write('y')"
     code = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {inner!r}, sys.argv[2]], check=True)"
     assert speed.run(program("shell", code), source).peak_bytes > 200_000_000
+
+
+def test_a_small_process_is_not_charged_for_the_size_of_its_input(tmp_path: Path) -> None:
+    """In a process of its own: the one that starts a contender counts towards its peak."""
+    large = tmp_path / "large"
+    with large.open("wb") as stream:
+        stream.truncate(300_000_000)
+    program = (
+        "import os, sys; from pathlib import Path; import speed\n"
+        "command = lambda source, out: ['cp', '/dev/null', str(out)]\n"
+        "tiny = speed.Contender(name='tiny', command=command, environment=dict(os.environ))\n"
+        "print(speed.measure(Path(sys.argv[1]), [tiny], 1)['tiny'][0].peak_bytes)"
+    )
+    bench = str(Path(speed.__file__).parent)
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(large)], cwd=bench, capture_output=True, text=True, check=True
+    )
+    assert int(done.stdout) < 60_000_000
 
 
 def test_a_failing_converter_is_no_sample(source: Path) -> None:
