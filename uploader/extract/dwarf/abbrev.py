@@ -154,11 +154,9 @@ class Abbrevs:
     def _compile(self, offset: int, address_size: int, offset_size: int, version: int) -> int:
         if offset >= self.data_size:
             raise MalformedDwarf(f"abbreviation table at 0x{offset:x} lies outside .debug_abbrev")
-        for form, step in _FORM_STEP.items():
-            if form < len(self.form_steps):
-                if form == FORM_REF_ADDR and version <= 2:
-                    step = _ADDRESS_SIZED
-                self.form_steps[form] = {_ADDRESS_SIZED: address_size, _OFFSET_SIZED: offset_size}.get(step, step)
+        for form in range(len(self.form_steps)):
+            known = form_step(form, address_size, offset_size, version)
+            self.form_steps[form] = -100 if known is None else known
         self.offset_size = offset_size
         first = self._count
         self.code_total = 0

@@ -86,7 +86,16 @@ def joined(batches: Sequence[Batch]) -> Batch:
             for name in ("function", "depth", "call_file", "call_line")
         },
         scopes={},
-        **columns,
+        function_node=columns["function_node"],
+        function_node_end=columns["function_node_end"],
+        function_range=columns["function_range"],
+        range_start=columns["range_start"],
+        range_end=columns["range_end"],
+        node_range=columns["node_range"],
+        node_range_start=columns["node_range_start"],
+        node_range_end=columns["node_range_end"],
+        function_name=columns["function_name"],
+        node_name=columns["node_name"],
     )
 
 
