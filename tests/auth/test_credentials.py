@@ -1,6 +1,9 @@
 import copy
 import pickle
 import traceback
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import keyring
 import pytest
@@ -16,29 +19,29 @@ URL = "https://symbols.example.com/base"
 class MemoryKeyring(KeyringBackend):
     priority = 1
 
-    def __init__(self, entries=()):
-        super().__init__()
+    def __init__(self, entries: Any = ()) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]  # keyring's own
         self.entries = dict(entries)
 
-    def get_password(self, service, username):
+    def get_password(self, service: str, username: str) -> str | None:
         return self.entries.get((service, username))
 
-    def set_password(self, service, username, password):
+    def set_password(self, service: str, username: str, password: str) -> None:
         self.entries[service, username] = password
 
 
 class BrokenKeyring(KeyringBackend):
     priority = 1
 
-    def get_password(self, service, username):
+    def get_password(self, service: str, username: str) -> str | None:
         raise OSError("no D-Bus here")
 
-    def set_password(self, service, username, password):
+    def set_password(self, service: str, username: str, password: str) -> None:
         raise OSError("no D-Bus here")
 
 
 @pytest.fixture(autouse=True)
-def restored_keyring():
+def restored_keyring() -> Iterator[None]:
     before = keyring.get_keyring()
     keyring.set_keyring(MemoryKeyring())
     yield
@@ -46,54 +49,60 @@ def restored_keyring():
 
 
 @pytest.fixture
-def home(tmp_path):
+def home(tmp_path: Path) -> dict[str, str]:
     path = tmp_path / ".netrc"
     path.write_text("machine symbols.example.com login me password from-netrc\ndefault login me password for-anyone\n")
     path.chmod(0o600)
     return {"HOME": str(tmp_path)}
 
 
-def test_flag_comes_before_environment_before_keyring_before_netrc(home):
+def found(url: str, **options: Any) -> Token:
+    token = find_token(url, **options)
+    assert token is not None
+    return token
+
+
+def test_flag_comes_before_environment_before_keyring_before_netrc(home: dict[str, str]) -> None:
     keyring.set_keyring(MemoryKeyring({(KEYRING_SERVICE, URL): "from-keyring"}))
     with_variable = home | {"SYMUP_TOKEN": "from-variable\n"}
 
-    assert find_token(URL, flag="from-flag", env=with_variable).reveal() == "from-flag"
-    assert find_token(URL, env=with_variable).reveal() == "from-variable"
-    assert find_token(URL, env=home).reveal() == "from-keyring"
-    assert find_token(URL, env=home, keyring=False).reveal() == "from-netrc"
+    assert found(URL, flag="from-flag", env=with_variable).reveal() == "from-flag"
+    assert found(URL, env=with_variable).reveal() == "from-variable"
+    assert found(URL, env=home).reveal() == "from-keyring"
+    assert found(URL, env=home, keyring=False).reveal() == "from-netrc"
     assert find_token(URL, env=home, keyring=False, netrc=False) is None
 
 
-def test_origin_says_where_it_was_found(home):
-    assert find_token(URL, env=home).origin == "netrc"
+def test_origin_says_where_it_was_found(home: dict[str, str]) -> None:
+    assert found(URL, env=home).origin == "netrc"
 
 
-def test_netrc_default_entry_is_never_handed_to_a_server(home):
+def test_netrc_default_entry_is_never_handed_to_a_server(home: dict[str, str]) -> None:
     assert find_token("https://elsewhere.example.com", env=home) is None
 
 
-def test_netrc_can_lie_where_the_environment_says(tmp_path):
+def test_netrc_can_lie_where_the_environment_says(tmp_path: Path) -> None:
     path = tmp_path / "elsewhere"
     path.write_text("machine symbols.example.com password from-there\n")
-    assert find_token(URL, env={"NETRC": str(path)}).reveal() == "from-there"
+    assert found(URL, env={"NETRC": str(path)}).reveal() == "from-there"
 
 
 @pytest.mark.parametrize("content", ["machine", "\0\xff", "machine symbols.example.com password 'a b'"])
-def test_broken_netrc_is_as_good_as_none(tmp_path, content):
+def test_broken_netrc_is_as_good_as_none(tmp_path: Path, content: str) -> None:
     path = tmp_path / ".netrc"
     path.write_text(content, encoding="latin-1")
     assert find_token(URL, env={"HOME": str(tmp_path)}) is None
 
 
-def test_missing_or_broken_keyring_is_never_an_error(tmp_path):
-    keyring.set_keyring(BrokenKeyring())
+def test_missing_or_broken_keyring_is_never_an_error(tmp_path: Path) -> None:
+    keyring.set_keyring(BrokenKeyring())  # type: ignore[no-untyped-call]  # keyring's own
     assert find_token(URL, env={"HOME": str(tmp_path)}) is None
-    keyring.set_keyring(keyring.backends.fail.Keyring())
+    keyring.set_keyring(keyring.backends.fail.Keyring())  # type: ignore[no-untyped-call]  # keyring's own
     assert find_token(URL, env={"HOME": str(tmp_path)}) is None
 
 
 @pytest.mark.parametrize("bad", ["two words", "käse", "", "line\nbreak", "a\x00b"])
-def test_what_cannot_be_a_token_is_refused_without_being_shown(bad):
+def test_what_cannot_be_a_token_is_refused_without_being_shown(bad: str) -> None:
     with pytest.raises(UsageError) as caught:
         find_token(URL, flag=bad, env={})
     shown = "".join(traceback.format_exception(caught.value))
@@ -101,14 +110,14 @@ def test_what_cannot_be_a_token_is_refused_without_being_shown(bad):
     assert not bad or bad not in shown
 
 
-def test_token_hides_itself():
+def test_token_hides_itself() -> None:
     token = Token("s3cr3t-value", origin="--token")
     shown = [repr(token), str(token), f"{token}", "%s" % token, repr([token]), repr({"token": token})]  # noqa: UP031
     assert all("s3cr3t" not in text for text in shown)
     assert not hasattr(token, "__dict__")
 
 
-def test_token_can_not_be_written_anywhere():
+def test_token_can_not_be_written_anywhere() -> None:
     with pytest.raises(TypeError):
         pickle.dumps(Token("s3cr3t-value"))
     with pytest.raises(TypeError):

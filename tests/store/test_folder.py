@@ -1,52 +1,62 @@
 import os
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.store.dying_os import DyingOs, Killed
 from uploader.errors import Refused, UsageError
 from uploader.store import folder as folder_module
+from uploader.store.blobs import Blob
 from uploader.store.folder import FolderBlobs
 
 KEY = "p/chunks/ab/one"
 
 
 @pytest.fixture
-def blobs(tmp_path):
+def blobs(tmp_path: Path) -> FolderBlobs:
     return FolderBlobs(tmp_path / "store")
 
 
-def listed(blobs, prefix="p/"):
+def got(blobs: FolderBlobs, key: str) -> Blob:
+    blob = blobs.get(key)
+    assert blob is not None
+    return blob
+
+
+def listed(blobs: FolderBlobs, prefix: str = "p/") -> list[str]:
     return [info.key for info in blobs.list(prefix)]
 
 
-def test_what_was_put_can_be_got(blobs):
+def test_what_was_put_can_be_got(blobs: FolderBlobs) -> None:
     assert blobs.get(KEY) is None
     assert not blobs.exists(KEY)
     assert blobs.put_if_absent(KEY, b"data")
-    assert blobs.get(KEY).data == b"data"
+    assert got(blobs, KEY).data == b"data"
     assert blobs.exists(KEY)
 
 
-def test_put_if_absent_leaves_what_is_there(blobs):
+def test_put_if_absent_leaves_what_is_there(blobs: FolderBlobs) -> None:
     blobs.put_if_absent(KEY, b"first")
     assert not blobs.put_if_absent(KEY, b"second")
-    assert blobs.get(KEY).data == b"first"
+    assert got(blobs, KEY).data == b"first"
 
 
-def test_swap_replaces_only_what_the_tag_names(blobs):
+def test_swap_replaces_only_what_the_tag_names(blobs: FolderBlobs) -> None:
     assert blobs.swap(KEY, b"one", tag=None)
     assert not blobs.swap(KEY, b"two", tag=None)
-    tag = blobs.get(KEY).tag
+    tag = got(blobs, KEY).tag
     assert blobs.swap(KEY, b"two", tag=tag)
     assert not blobs.swap(KEY, b"three", tag=tag)
-    assert blobs.get(KEY).data == b"two"
+    assert got(blobs, KEY).data == b"two"
 
 
-def test_a_folder_is_made_only_by_writing(tmp_path):
+def test_a_folder_is_made_only_by_writing(tmp_path: Path) -> None:
     blobs = FolderBlobs(tmp_path / "store")
     assert blobs.get(KEY) is None
     assert not blobs.exists(KEY)
@@ -56,7 +66,7 @@ def test_a_folder_is_made_only_by_writing(tmp_path):
     assert not (tmp_path / "store").exists()
 
 
-def test_a_file_is_no_store(tmp_path):
+def test_a_file_is_no_store(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(UsageError):
         FolderBlobs(tmp_path / "file")
@@ -65,13 +75,13 @@ def test_a_file_is_no_store(tmp_path):
 @pytest.mark.parametrize(
     "key", ["", "/etc/passwd", "../x", "a/../b", "a//b", "a/.tmp", "a/", ".locks/00", "a\\b", "a\0b"]
 )
-def test_no_key_leaves_the_folder(blobs, key):
+def test_no_key_leaves_the_folder(blobs: FolderBlobs, key: str) -> None:
     for act in (blobs.get, blobs.exists, blobs.refresh, lambda key: blobs.put_if_absent(key, b"")):
         with pytest.raises(ValueError, match="not a key"):
             act(key)
 
 
-def test_delete_spares_what_was_refreshed(blobs):
+def test_delete_spares_what_was_refreshed(blobs: FolderBlobs) -> None:
     blobs.put_if_absent(KEY, b"data")
     path = blobs.root / KEY
     os.utime(path, (1000, 1000))
@@ -84,7 +94,7 @@ def test_delete_spares_what_was_refreshed(blobs):
     assert not blobs.refresh(KEY)
 
 
-def test_list_names_everything_in_order_and_no_leftovers(blobs):
+def test_list_names_everything_in_order_and_no_leftovers(blobs: FolderBlobs) -> None:
     for key in ("p/chunks/bb/2", "p/chunks/aa/1", "p/artifacts/x", "q/chunks/aa/1"):
         blobs.put_if_absent(key, b"12345")
     (blobs.root / ".tmp" / "left").write_bytes(b"")
@@ -93,23 +103,23 @@ def test_list_names_everything_in_order_and_no_leftovers(blobs):
     assert listed(blobs, "none/") == []
 
 
-def test_a_full_or_forbidden_disk_is_an_error_with_a_remedy(blobs):
+def test_a_full_or_forbidden_disk_is_an_error_with_a_remedy(blobs: FolderBlobs) -> None:
     blobs.put_if_absent("p/file", b"")
     with pytest.raises(Refused) as caught:
         blobs.put_if_absent("p/file/below", b"")
     assert caught.value.remedy
 
 
-def test_a_store_that_was_deleted_meanwhile_is_made_again(blobs):
+def test_a_store_that_was_deleted_meanwhile_is_made_again(blobs: FolderBlobs) -> None:
     import shutil
 
     blobs.put_if_absent(KEY, b"data")
     shutil.rmtree(blobs.root)
     assert blobs.put_if_absent(KEY, b"again")
-    assert blobs.get(KEY).data == b"again"
+    assert got(blobs, KEY).data == b"again"
 
 
-def steps_of(monkeypatch, act):
+def steps_of(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> int:
     counting = DyingOs()
     monkeypatch.setattr(folder_module, "os", counting)
     act()
@@ -118,13 +128,15 @@ def steps_of(monkeypatch, act):
 
 
 @pytest.mark.parametrize("operation", ["put_if_absent", "swap"])
-def test_a_kill_at_any_step_leaves_the_old_or_the_new_content(monkeypatch, tmp_path, operation):
-    def write(blobs):
+def test_a_kill_at_any_step_leaves_the_old_or_the_new_content(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, operation: str
+) -> None:
+    def write(blobs: FolderBlobs) -> bool:
         if operation == "swap":
-            return blobs.swap(KEY, b"new content", tag=blobs.get(KEY).tag)
+            return blobs.swap(KEY, b"new content", tag=got(blobs, KEY).tag)
         return blobs.put_if_absent(KEY, b"new content")
 
-    def prepared(name):
+    def prepared(name: str) -> FolderBlobs:
         blobs = FolderBlobs(tmp_path / name)
         if operation == "swap":
             blobs.put_if_absent(KEY, b"old")
@@ -145,21 +157,23 @@ def test_a_kill_at_any_step_leaves_the_old_or_the_new_content(monkeypatch, tmp_p
         assert (None if found is None else found.data) in (before, b"new content")
         assert listed(survivor) in ([], [KEY])
         write(survivor)
-        assert survivor.get(KEY).data == b"new content"
+        assert got(survivor, KEY).data == b"new content"
         survivor.sweep(unmodified_since=time.time() + 60)
         assert os.listdir(survivor.root / ".tmp") == []
 
 
-def test_content_is_synced_before_it_gets_its_name_and_the_name_before_it_is_reported(monkeypatch, tmp_path):
-    calls = []
+def test_content_is_synced_before_its_name_and_that_before_it_is_reported(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    calls: list[tuple[str, str]] = []
 
     class Watching(DyingOs):
-        def __getattr__(self, name):
+        def __getattr__(self, name: str) -> Any:
             real = super().__getattr__(name)
             if name not in self.CHANGING:
                 return real
 
-            def noted(*arguments, **keywords):
+            def noted(*arguments: Any, **keywords: Any) -> Any:
                 result = real(*arguments, **keywords)
                 what = os.readlink(f"/proc/self/fd/{arguments[0]}") if name == "fsync" else str(arguments[0])
                 calls.append((name, what))
@@ -178,29 +192,29 @@ def test_content_is_synced_before_it_gets_its_name_and_the_name_before_it_is_rep
         assert ("fsync", str(made.parent)) in calls[calls.index(("mkdir", str(made))) :]
 
 
-def test_of_many_threads_one_puts(blobs):
+def test_of_many_threads_one_puts(blobs: FolderBlobs) -> None:
     barrier = threading.Barrier(8)
 
-    def put(number):
+    def put(number: int) -> bool:
         barrier.wait()
         return blobs.put_if_absent(KEY, b"%d" % number)
 
     with ThreadPoolExecutor(8) as pool:
         results = list(pool.map(put, range(8)))
     assert results.count(True) == 1
-    assert blobs.get(KEY).data == b"%d" % results.index(True)
+    assert got(blobs, KEY).data == b"%d" % results.index(True)
 
 
-def count_up(root, times):
+def count_up(root: Path, times: int) -> None:
     blobs = FolderBlobs(root)
     for _ in range(times):
         while True:
-            blob = blobs.get("p/counter")
+            blob = got(blobs, "p/counter")
             if blobs.swap("p/counter", b"%d" % (int(blob.data) + 1), tag=blob.tag):
                 break
 
 
-def test_swaps_of_several_processes_lose_nothing(blobs):
+def test_swaps_of_several_processes_lose_nothing(blobs: FolderBlobs) -> None:
     blobs.put_if_absent("p/counter", b"0")
     context = get_context("spawn")
     processes = [context.Process(target=count_up, args=(blobs.root, 25)) for _ in range(3)]
@@ -208,4 +222,4 @@ def test_swaps_of_several_processes_lose_nothing(blobs):
         process.start()
     for process in processes:
         process.join(60)
-    assert blobs.get("p/counter").data == b"75"
+    assert got(blobs, "p/counter").data == b"75"

@@ -40,30 +40,30 @@ IDS = st.one_of(
         "%2e%2e",
     ],
 )
-def test_names_that_could_leave_the_store_are_no_projects(name):
+def test_names_that_could_leave_the_store_are_no_projects(name: str) -> None:
     with pytest.raises(UsageError) as caught:
         checked_project(name)
     assert caught.value.remedy
 
 
 @pytest.mark.parametrize("name", ["a", "0", "web", "my-app_2.0", "x" * 64])
-def test_plain_names_are_projects(name):
+def test_plain_names_are_projects(name: str) -> None:
     assert checked_project(name) == name
 
 
 @pytest.mark.parametrize("digest", ["", "../../etc/passwd", "A" * 64, "a" * 63, "a" * 65, "a" * 64 + "\n"])
-def test_only_a_digest_names_a_chunk(digest):
+def test_only_a_digest_names_a_chunk(digest: str) -> None:
     with pytest.raises(ValueError, match="SHA-256"):
         chunk_key("p", digest)
 
 
 @pytest.mark.parametrize("kind", ["", "..", "a/b", "Gsym", "gsym.json", "-x"])
-def test_only_a_plain_word_is_a_kind(kind):
+def test_only_a_plain_word_is_a_kind(kind: str) -> None:
     with pytest.raises(ValueError, match="kind"):
         manifest_key("p", SymbolId.parse("aa"), kind)
 
 
-def test_the_stored_layout_is_the_designs():
+def test_the_stored_layout_is_the_designs() -> None:
     assert chunk_key("p", "ab" + "0" * 62) == "p/chunks/ab/ab" + "0" * 62
     assert manifest_key("p", SymbolId.parse("c0ffee"), "gsym") == "p/artifacts/c0/c0ffee/gsym.json"
     assert manifest_key("p", SymbolId.parse("go:abc~d"), "gsym") == "p/artifacts/ab/go-abc~d/gsym.json"
@@ -71,7 +71,9 @@ def test_the_stored_layout_is_the_designs():
 
 
 @given(PROJECTS, IDS, PROJECTS, IDS)
-def test_different_artifacts_have_different_keys_below_their_own_project(project, one, other_project, other):
+def test_different_artifacts_have_different_keys(
+    project: str, one: SymbolId, other_project: str, other: SymbolId
+) -> None:
     first, second = manifest_key(project, one, "gsym"), manifest_key(other_project, other, "gsym")
     assert (first == second) == ((project, one) == (other_project, other))
     for key in (first, alias_key(project, one)):

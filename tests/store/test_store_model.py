@@ -4,14 +4,16 @@ import os
 import shutil
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from tests.store.dying_os import DyingOs, Killed
-from tests.writers.artifact_writer import make_artifact, put_all
+from tests.writers.artifact_writer import Artifact, make_artifact, put_all
 from uploader.errors import ArtifactMismatch
 from uploader.model import Quality, SymbolId
 from uploader.store import folder as folder_module
@@ -37,45 +39,45 @@ class StoreMachine(RuleBasedStateMachine):
     """``stored`` holds what was reported stored; ``put`` the chunks that were reported put and that no collection may have taken."""
 
     @initialize()
-    def start(self):
+    def start(self) -> None:
         self.root = Path(tempfile.mkdtemp(prefix="symup-store-"))
-        self.stored = {}
-        self.put = set()
+        self.stored: dict[SymbolId, Artifact] = {}
+        self.put: set[str] = set()
         self.alias_resolves = False
 
-    def teardown(self):
-        folder_module.os = os
+    def teardown(self) -> None:
+        vars(folder_module)["os"] = os
         if hasattr(self, "root"):
             shutil.rmtree(self.root, ignore_errors=True)
 
-    def perform(self, act, dies_at):
+    def perform(self, act: Callable[[SymbolStore], Any], dies_at: int | None) -> Any:
         """Runs ``act`` on a store of its own process, which may be killed; gives its result, or None where it died."""
-        folder_module.os = DyingOs(dies_at)
+        vars(folder_module)["os"] = DyingOs(dies_at)
         try:
             return act(SymbolStore(FolderBlobs(self.root), "web"))
         except Killed:
             return None
         finally:
-            folder_module.os = os
+            vars(folder_module)["os"] = os
 
     @property
-    def store(self):
+    def store(self) -> SymbolStore:
         return SymbolStore(FolderBlobs(self.root), "web")
 
-    @rule(artifact=artifacts, dies_at=deaths)
-    def put_chunks(self, artifact, dies_at):
-        artifact = ARTIFACTS[artifact]
+    @rule(which=artifacts, dies_at=deaths)
+    def put_chunks(self, which: int, dies_at: int | None) -> None:
+        artifact = ARTIFACTS[which]
 
-        def act(store):
+        def act(store: SymbolStore) -> None:
             for chunk in artifact.file.chunks:
                 store.put_chunk(chunk.sha256, chunk.data)
                 self.put.add(chunk.sha256)
 
         self.perform(act, dies_at)
 
-    @rule(artifact=artifacts, force=st.booleans(), dies_at=deaths)
-    def commit(self, artifact, force, dies_at):
-        artifact = ARTIFACTS[artifact]
+    @rule(which=artifacts, force=st.booleans(), dies_at=deaths)
+    def commit(self, which: int, force: bool, dies_at: int | None) -> None:
+        artifact = ARTIFACTS[which]
         primary = artifact.manifest.identity.primary
         before = self.stored.get(primary)
         try:
@@ -96,24 +98,24 @@ class StoreMachine(RuleBasedStateMachine):
             self.stored[primary] = artifact
         self.alias_resolves = True
 
-    @rule(artifact=artifacts)
-    def upload_whole(self, artifact):
-        put_all(self.store, ARTIFACTS[artifact])
-        self.put.update(ARTIFACTS[artifact].manifest.chunks)
-        self.commit(artifact, force=False, dies_at=None)
+    @rule(which=artifacts)
+    def upload_whole(self, which: int) -> None:
+        put_all(self.store, ARTIFACTS[which])
+        self.put.update(ARTIFACTS[which].manifest.chunks)
+        self.commit(which, force=False, dies_at=None)
 
     @rule(dies_at=deaths)
-    def collect_much_later(self, dies_at):
+    def collect_much_later(self, dies_at: int | None) -> None:
         named = {sha256 for artifact in self.stored.values() for sha256 in artifact.manifest.chunks}
         self.perform(lambda store: store.gc(now=time.time() + WEEKS_SECONDS), dies_at)
         self.put &= named
 
     @rule()
-    def collect_now(self):
+    def collect_now(self) -> None:
         assert self.store.gc(now=time.time()).chunks == 0
 
     @invariant()
-    def what_was_reported_is_there(self):
+    def what_was_reported_is_there(self) -> None:
         if not hasattr(self, "root"):
             return
         for primary, artifact in self.stored.items():
@@ -131,7 +133,7 @@ class StoreMachine(RuleBasedStateMachine):
                 assert answer.holding is Holding.PRESENT
 
     @invariant()
-    def an_alias_that_resolved_goes_on_resolving(self):
+    def an_alias_that_resolved_goes_on_resolving(self) -> None:
         if hasattr(self, "root") and self.alias_resolves:
             assert self.store.manifest(SymbolId.parse(SHARED_ALIAS)) is not None
 

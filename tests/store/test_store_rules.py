@@ -1,44 +1,52 @@
 import os
 import time
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.writers.artifact_writer import make_artifact, put_all
+from tests.writers.artifact_writer import Artifact, make_artifact, put_all
 from uploader.errors import ArtifactMismatch, ChunkMismatch, NothingFound, Refused, StoreDamaged, UsageError
 from uploader.model import Identity, Quality, SymbolId
 from uploader.store.folder import FolderBlobs
 from uploader.store.store import SymbolStore
-from uploader.transfer.protocol import Holding
+from uploader.transfer.protocol import Answer, Committed, Holding, Manifest
 
 DAY = 24 * 3600
 
 
 @pytest.fixture
-def root(tmp_path):
+def root(tmp_path: Path) -> Path:
     return tmp_path / "store"
 
 
 @pytest.fixture
-def store(root):
+def store(root: Path) -> SymbolStore:
     return SymbolStore(FolderBlobs(root), "web")
 
 
-def upload(store, artifact, *, force=False):
+def upload(store: SymbolStore, artifact: Artifact, *, force: bool = False) -> Committed:
     put_all(store, artifact)
     return store.commit(artifact.manifest, force=force)
 
 
-def holding(store, artifact, **changes):
+def holding(store: SymbolStore, artifact: Artifact, **changes: Any) -> Answer:
     (answer,) = store.negotiate([replace(artifact.question, **changes)])
     return answer
 
 
-def every_file(root):
+def found(store: SymbolStore, symbol_id: SymbolId) -> Manifest:
+    manifest = store.manifest(symbol_id)
+    assert manifest is not None
+    return manifest
+
+
+def every_file(root: Path) -> dict[Path, tuple[bytes, int]]:
     return {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in root.rglob("*") if path.is_file()}
 
 
-def test_an_upload_can_be_found_and_fetched(store):
+def test_an_upload_can_be_found_and_fetched(store: SymbolStore) -> None:
     artifact = make_artifact(functions=200, max_chunk_size_bytes=3000)
     assert len(artifact.file.chunks) > 2
     committed = upload(store, artifact)
@@ -48,7 +56,7 @@ def test_an_upload_can_be_found_and_fetched(store):
     assert b"".join(store.fetch(wanted)) == artifact.gsym
 
 
-def test_nothing_is_visible_before_the_commit(store):
+def test_nothing_is_visible_before_the_commit(store: SymbolStore) -> None:
     artifact = make_artifact()
     put_all(store, artifact)
     assert store.manifest(artifact.manifest.identity.primary) is None
@@ -56,7 +64,7 @@ def test_nothing_is_visible_before_the_commit(store):
         store.fetch(artifact.manifest.identity.primary)
 
 
-def test_negotiating_changes_nothing(store, root):
+def test_negotiating_changes_nothing(store: SymbolStore, root: Path) -> None:
     known, unknown = make_artifact("aa11"), make_artifact("bb22", aliases=("go:xyz",))
     upload(store, known)
     before = every_file(root)
@@ -65,12 +73,12 @@ def test_negotiating_changes_nothing(store, root):
     assert every_file(root) == before
 
 
-def test_negotiating_about_an_empty_store_does_not_even_make_it(store, root):
+def test_negotiating_about_an_empty_store_does_not_even_make_it(store: SymbolStore, root: Path) -> None:
     assert holding(store, make_artifact()).holding is Holding.MISSING
     assert not root.exists()
 
 
-def test_answers_come_in_the_order_of_the_questions(store):
+def test_answers_come_in_the_order_of_the_questions(store: SymbolStore) -> None:
     known, unknown, poorer = (
         make_artifact("aa11"),
         make_artifact("bb22"),
@@ -86,14 +94,14 @@ def test_answers_come_in_the_order_of_the_questions(store):
     assert all(answer.reason for answer in answers)
 
 
-def test_only_the_chunks_that_lack_are_asked_for(store):
+def test_only_the_chunks_that_lack_are_asked_for(store: SymbolStore) -> None:
     artifact = make_artifact(functions=200, max_chunk_size_bytes=3000)
     first, *rest = artifact.file.chunks
     store.put_chunk(first.sha256, first.data)
     assert holding(store, artifact).missing_chunks == tuple(chunk.sha256 for chunk in rest)
 
 
-def test_better_quality_replaces_worse_by_itself(store):
+def test_better_quality_replaces_worse_by_itself(store: SymbolStore) -> None:
     poor, rich = make_artifact(quality=Quality.FUNCTIONS), make_artifact(quality=Quality.FULL)
     upload(store, poor)
     assert upload(store, rich).stored
@@ -101,7 +109,7 @@ def test_better_quality_replaces_worse_by_itself(store):
 
 
 @pytest.mark.parametrize("offered", [Quality.LINES, Quality.FULL])
-def test_same_or_worse_is_declined_with_a_reason(store, offered):
+def test_same_or_worse_is_declined_with_a_reason(store: SymbolStore, offered: Quality) -> None:
     rich, other = make_artifact(), make_artifact(quality=offered, flavour="other")
     upload(store, rich)
     committed = upload(store, other)
@@ -110,15 +118,15 @@ def test_same_or_worse_is_declined_with_a_reason(store, offered):
     assert b"".join(store.fetch(rich.manifest.identity.primary)) == rich.gsym
 
 
-def test_force_replaces_what_is_better(store):
+def test_force_replaces_what_is_better(store: SymbolStore) -> None:
     rich, poor = make_artifact(), make_artifact(quality=Quality.FUNCTIONS)
     upload(store, rich)
     assert holding(store, poor, force=True).holding is Holding.POORER
     assert upload(store, poor, force=True).stored
-    assert store.manifest(rich.manifest.identity.primary).quality is Quality.FUNCTIONS
+    assert found(store, rich.manifest.identity.primary).quality is Quality.FUNCTIONS
 
 
-def test_the_same_content_again_is_present(store):
+def test_the_same_content_again_is_present(store: SymbolStore) -> None:
     artifact = make_artifact()
     upload(store, artifact)
     for force in (False, True):
@@ -127,7 +135,7 @@ def test_the_same_content_again_is_present(store):
         assert "same content" in committed.reason
 
 
-def test_aliases_resolve_to_the_artifact(store):
+def test_aliases_resolve_to_the_artifact(store: SymbolStore) -> None:
     artifact = make_artifact("aa11", aliases=("go:some~go.id", "file:" + "0" * 32))
     upload(store, artifact)
     for alias in artifact.manifest.identity.aliases:
@@ -135,7 +143,7 @@ def test_aliases_resolve_to_the_artifact(store):
         assert b"".join(store.fetch(alias)) == artifact.gsym
 
 
-def test_an_alias_that_is_learnt_later_is_recorded(store):
+def test_an_alias_that_is_learnt_later_is_recorded(store: SymbolStore) -> None:
     before, after = make_artifact("aa11"), make_artifact("aa11", aliases=("go:later",))
     upload(store, before)
     assert holding(store, after).holding is Holding.POORER
@@ -144,23 +152,23 @@ def test_an_alias_that_is_learnt_later_is_recorded(store):
     assert store.manifest(SymbolId.parse("go:later")) is not None
 
 
-def test_an_alias_stays_with_the_better_of_two_artifacts(store):
+def test_an_alias_stays_with_the_better_of_two_artifacts(store: SymbolStore) -> None:
     poor = make_artifact("aa11", quality=Quality.FUNCTIONS, aliases=("go:shared",))
     rich = make_artifact("bb22", aliases=("go:shared",))
     upload(store, poor)
     upload(store, rich)
-    assert str(store.manifest(SymbolId.parse("go:shared")).identity.primary) == "bb22"
+    assert str(found(store, SymbolId.parse("go:shared")).identity.primary) == "bb22"
     upload(store, make_artifact("cc33", aliases=("go:shared",)))
-    assert str(store.manifest(SymbolId.parse("go:shared")).identity.primary) == "bb22"
+    assert str(found(store, SymbolId.parse("go:shared")).identity.primary) == "bb22"
 
 
-def test_ids_other_than_build_ids_can_be_primary(store):
+def test_ids_other_than_build_ids_can_be_primary(store: SymbolStore) -> None:
     artifact = make_artifact("aa11", primary="go:abc")
     assert upload(store, artifact).stored
     assert store.manifest(SymbolId.parse("go:abc")) == artifact.manifest
 
 
-def test_a_chunk_must_have_its_digest(store):
+def test_a_chunk_must_have_its_digest(store: SymbolStore) -> None:
     artifact = make_artifact()
     with pytest.raises(ChunkMismatch):
         store.put_chunk(artifact.file.chunks[0].sha256, b"other bytes")
@@ -170,7 +178,7 @@ def test_a_chunk_must_have_its_digest(store):
         store.put_chunk("0" * 64, b"")
 
 
-def test_a_commit_without_all_chunks_is_refused_and_leaves_nothing(store):
+def test_a_commit_without_all_chunks_is_refused_and_leaves_nothing(store: SymbolStore) -> None:
     artifact = make_artifact(functions=200, max_chunk_size_bytes=3000)
     for chunk in artifact.file.chunks[1:]:
         store.put_chunk(chunk.sha256, chunk.data)
@@ -179,7 +187,7 @@ def test_a_commit_without_all_chunks_is_refused_and_leaves_nothing(store):
     assert store.manifest(artifact.manifest.identity.primary) is None
 
 
-def test_chunks_of_another_project_do_not_count(root):
+def test_chunks_of_another_project_do_not_count(root: Path) -> None:
     artifact = make_artifact()
     theirs, ours = SymbolStore(FolderBlobs(root), "theirs"), SymbolStore(FolderBlobs(root), "ours")
     upload(theirs, artifact)
@@ -190,12 +198,12 @@ def test_chunks_of_another_project_do_not_count(root):
         ours.commit(artifact.manifest)
 
 
-def test_a_bad_project_name_is_refused(root):
+def test_a_bad_project_name_is_refused(root: Path) -> None:
     with pytest.raises(UsageError):
         SymbolStore(FolderBlobs(root), "../theirs")
 
 
-def test_damage_is_told_and_healed_by_sending_again(store, root):
+def test_damage_is_told_and_healed_by_sending_again(store: SymbolStore, root: Path) -> None:
     artifact = make_artifact()
     upload(store, artifact)
     (chunk,) = (path for path in root.rglob("*") if path.name == artifact.manifest.chunks[0])
@@ -206,19 +214,19 @@ def test_damage_is_told_and_healed_by_sending_again(store, root):
     assert b"".join(store.fetch(artifact.manifest.identity.primary)) == artifact.gsym
 
 
-def test_a_store_that_lost_a_chunk_asks_for_it_again(store, root):
+def test_a_store_that_lost_a_chunk_asks_for_it_again(store: SymbolStore, root: Path) -> None:
     artifact = make_artifact()
     upload(store, artifact)
     (chunk,) = (path for path in root.rglob("*") if path.name == artifact.manifest.chunks[0])
     chunk.unlink()
     answer = holding(store, artifact)
     assert (answer.holding, answer.missing_chunks) == (Holding.MISSING, artifact.manifest.chunks)
-    assert upload(store, artifact)
+    upload(store, artifact)
     assert holding(store, artifact).holding is Holding.PRESENT
 
 
 @pytest.mark.parametrize("damage", [b"", b"{}", b"\xff\xfe", b"[" * 100_000, b'{"chunks": 7}'])
-def test_a_damaged_manifest_is_told_and_replaced(store, root, damage):
+def test_a_damaged_manifest_is_told_and_replaced(store: SymbolStore, root: Path, damage: bytes) -> None:
     artifact = make_artifact()
     upload(store, artifact)
     (manifest,) = root.rglob("gsym.json")
@@ -232,7 +240,7 @@ def test_a_damaged_manifest_is_told_and_replaced(store, root, damage):
     assert store.manifest(artifact.manifest.identity.primary) == artifact.manifest
 
 
-def test_gc_takes_chunks_without_manifest_after_a_week_and_nothing_else(store, root):
+def test_gc_takes_chunks_without_manifest_after_a_week_and_nothing_else(store: SymbolStore, root: Path) -> None:
     kept, orphan = make_artifact("aa11"), make_artifact("bb22")
     upload(store, kept)
     put_all(store, orphan)
@@ -244,7 +252,7 @@ def test_gc_takes_chunks_without_manifest_after_a_week_and_nothing_else(store, r
     assert holding(store, orphan).missing_chunks == orphan.manifest.chunks
 
 
-def test_gc_takes_what_killed_writers_left(store, root):
+def test_gc_takes_what_killed_writers_left(store: SymbolStore, root: Path) -> None:
     upload(store, make_artifact())
     left = root / ".tmp" / "0123"
     left.write_bytes(b"half")
@@ -253,7 +261,7 @@ def test_gc_takes_what_killed_writers_left(store, root):
     assert not left.exists()
 
 
-def test_gc_spares_the_chunks_of_a_commit_under_way(store, root):
+def test_gc_spares_the_chunks_of_a_commit_under_way(store: SymbolStore, root: Path) -> None:
     artifact = make_artifact()
     put_all(store, artifact)
     (chunk,) = (path for path in root.rglob("*") if path.name == artifact.manifest.chunks[0])
@@ -263,7 +271,7 @@ def test_gc_spares_the_chunks_of_a_commit_under_way(store, root):
     assert store.commit(artifact.manifest).stored
 
 
-def test_a_replaced_artifact_stays_readable_for_a_week(store, root):
+def test_a_replaced_artifact_stays_readable_for_a_week(store: SymbolStore, root: Path) -> None:
     poor, rich = make_artifact(quality=Quality.FUNCTIONS), make_artifact()
     upload(store, poor)
     for path in root.rglob("chunks/*/*"):
@@ -275,7 +283,7 @@ def test_a_replaced_artifact_stays_readable_for_a_week(store, root):
     assert store.gc(now=time.time() + 8 * DAY).chunks == 1
 
 
-def test_two_identities_with_the_same_bytes_share_chunks(store, root):
+def test_two_identities_with_the_same_bytes_share_chunks(store: SymbolStore, root: Path) -> None:
     artifact = make_artifact("aa11")
     other = replace(artifact.manifest, identity=Identity(primary=SymbolId.parse("go:twin")))
     upload(store, artifact)

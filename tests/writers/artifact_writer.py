@@ -3,12 +3,13 @@
 import hashlib
 from array import array
 from dataclasses import dataclass
+from typing import Protocol
 
 from uploader.gsym.encode import encode
 from uploader.model import Figures, Identity, Quality, SymbolId
 from uploader.symbols.columns import SymbolTable
 from uploader.transfer.chunks import ChunkedFile, compress
-from uploader.transfer.protocol import MAX_CHUNK_SIZE_BYTES, Destination, Manifest, Question
+from uploader.transfer.protocol import MAX_CHUNK_SIZE_BYTES, Manifest, Question
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,7 +84,11 @@ def make_manifest(
     )
 
 
-def put_all(destination: Destination, artifact: Artifact) -> None:
+class TakesChunks(Protocol):
+    def put_chunk(self, sha256: str, data: bytes) -> None: ...
+
+
+def put_all(destination: TakesChunks, artifact: Artifact) -> None:
     """Puts every chunk, in order."""
     for chunk in artifact.file.chunks:
         destination.put_chunk(chunk.sha256, chunk.data)
