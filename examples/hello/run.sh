@@ -54,9 +54,18 @@ if [ -n "$compiler" ]; then
   say "The program, stripped as it is shipped, says that it ran at $address. What is there?"
 else
   symup convert --quiet "$binary" -o "$build/interpreter.gsym"
-  address=$(symup inspect --json "$build/interpreter.gsym" |
-    python -c 'import json, sys; print(json.load(sys.stdin)["files"][0]["first_address"])')
-  say "Its code begins at $address. What is there?"
+  # An address that a line is known for, if this interpreter was built to tell.
+  address=$(symup inspect --json "$build/interpreter.gsym" | python -c '
+import json, sys
+page = json.load(sys.stdin)["files"][0]
+first, end = int(page["first_address"], 16), int(page["end_address"], 16)
+print(*(hex(address) for address in range(first, end, max(1, (end - first) // 1000))))
+' | symup lookup --json "$build/interpreter.gsym" | python -c '
+import json, sys
+answers = [answer for answer in json.load(sys.stdin)["addresses"] if answer["frames"]]
+print(max(answers, key=lambda answer: (bool(answer["frames"][0]["line"]), len(answer["frames"])))["address"])
+')
+  say "An address of its code: $address. What is there?"
   shipped=$binary
 fi
 run symup lookup "$shipped" "$address"

@@ -6,7 +6,6 @@ import hashlib
 from pathlib import Path
 
 from tests.cli.conftest import PROGRAMS, Server, Symup, wait_for
-
 from uploader.pipeline.upload import CHUNKS_IN_SENDING
 
 CUT_AFTER = 3

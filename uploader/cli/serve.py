@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import Annotated
 
@@ -41,5 +42,7 @@ def command(
         store = default_folder()
     terminal.say(f"symup: serving the store in {store}; Ctrl-C ends it")
     terminal.tell_core()
-    serve(store, host=host, port=port, tokens_path=tokens, on_listening=terminal.announce, access_log=access_log)
+    # The server has stopped by then, and being asked to stop is no failure of a server.
+    with contextlib.suppress(KeyboardInterrupt):
+        serve(store, host=host, port=port, tokens_path=tokens, on_listening=terminal.announce, access_log=access_log)
     return 0

@@ -1,0 +1,340 @@
+"""What each command promises to scripts: exit codes, one JSON document, text for people on stderr."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import subprocess
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from tests.cli.conftest import Server, Symup, compile_c, wait_for
+from uploader import __version__, core
+from uploader.server.tokens import Scope, mint
+
+SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "report.schema.json").read_text())
+
+
+def test_version_tells_which_core_runs(symup: Symup) -> None:
+    ran = symup("--version")
+    assert ran.code == 0
+    expected = "compiled)" if core.compiled() else "plain Python, about 20 times slower. Install a C compiler"
+    assert ran.out.startswith(f"symup {__version__} (core: {expected}")
+
+
+@pytest.mark.parametrize("command", ["upload", "convert", "inspect", "lookup", "status", "serve"])
+def test_help_teaches_with_an_example(symup: Symup, command: str) -> None:
+    ran = symup(command, "--help")
+    assert ran.code == 0
+    assert f"Example: symup {command}" in " ".join(ran.out.split())
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["upload"], "Missing argument"),
+        (["upload", "--bogus", "x"], "No such option"),
+        (["nonsense"], "No such command"),
+        (["upload", ".", "--to", "ftp://host/x"], "ftp://"),
+        (["upload", ".", "--jobs", "0"], "--jobs"),
+        (["upload", ".", "--require", "best"], "--require"),
+        (["upload", ".", "--to", "x", "--project", "../up"], "--project"),
+        (["lookup", "missing.gsym", "12"], "neither a file nor an id"),
+        (["status", "missing.bin"], "neither a file nor an id"),
+    ],
+)
+def test_usage_errors_are_2_with_a_message_and_no_traceback(symup: Symup, words: list[str], message: str) -> None:
+    ran = symup(*words)
+    assert ran.code == 2
+    assert ran.err.startswith("symup: error: ")
+    assert message in ran.err
+    assert "Traceback" not in ran.err
+    assert ran.out == ""
+
+
+def test_an_error_is_a_json_document_too(symup: Symup) -> None:
+    ran = symup("upload", "--json", ".", "--jobs", "0")
+    assert ran.code == 2
+    jsonschema.validate(ran.document, SCHEMA)
+    assert ran.document["error"]["kind"] == "UsageError"
+
+
+def test_upload_stores_once_and_says_so(symup: Symup, program: Path, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    first = symup("upload", program, "--to", store, "--json")
+    assert first.code == 0, first.err
+    jsonschema.validate(first.document, SCHEMA)
+    (outcome,) = first.document["outcomes"]
+    assert (outcome["decision"], outcome["quality"]) == ("stored", "full")
+    assert outcome["chunks_sent"] == 1
+    assert first.document["destination"] == str(store)
+
+    again = symup("upload", program, "--to", store, "--json")
+    assert again.code == 0
+    (outcome,) = again.document["outcomes"]
+    assert outcome["decision"] == "present"
+    assert "already stored" in outcome["reason"]
+    assert again.document["totals"]["extracted"] == 0
+
+
+def test_text_goes_to_stderr_and_stdout_stays_empty(symup: Symup, program: Path, tmp_path: Path) -> None:
+    ran = symup("upload", program, "--to", tmp_path / "store")
+    assert ran.out == ""
+    assert "1 file: 1 stored" in ran.err
+    assert "\x1b" not in ran.err
+    assert "\r" not in ran.err
+
+
+def test_quiet_says_nothing_when_all_is_well(symup: Symup, program: Path, tmp_path: Path) -> None:
+    ran = symup("upload", program, "--to", tmp_path / "store", "--quiet")
+    assert (ran.code, ran.out, ran.err) == (0, "", "")
+
+
+def test_without_a_destination_a_folder_in_the_data_directory_is_used_and_told(symup: Symup, program: Path) -> None:
+    ran = symup("upload", program)
+    assert ran.code == 0, ran.err
+    assert f"sending to {symup.home}" in ran.err
+
+
+def test_in_ci_a_missing_destination_is_an_error(symup: Symup, program: Path) -> None:
+    ran = symup("upload", program, CI="true")
+    assert ran.code == 2
+    assert "--to" in ran.err
+
+
+def test_dry_run_sends_nothing(symup: Symup, program: Path, tmp_path: Path) -> None:
+    ran = symup("upload", program, "--to", tmp_path / "store", "--dry-run", "--json")
+    assert ran.code == 0
+    assert ran.document["counts"]["planned"] == 1
+    assert not (tmp_path / "store").exists()
+
+
+def test_better_symbols_replace_poorer_ones_and_force_replaces_any(symup: Symup, program: Path, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    poor = symup("upload", program, "--to", store, "--no-dwarf", "--json")
+    assert poor.document["outcomes"][0]["quality"] == "functions"
+    same = symup("upload", program, "--to", store, "--no-dwarf", "--json")
+    assert same.document["totals"]["extracted"] == 0, "the same poor quality is not made again"
+    better = symup("upload", program, "--to", store, "--json")
+    assert better.document["outcomes"][0]["decision"] == "stored"
+    assert "functions" in better.document["outcomes"][0]["reason"]
+    worse = symup("upload", program, "--to", store, "--no-dwarf", "--json")
+    assert worse.document["outcomes"][0]["decision"] == "present"
+    forced = symup("upload", program, "--to", store, "--no-dwarf", "--force", "--json")
+    assert forced.document["outcomes"][0]["decision"] == "stored"
+    assert (
+        symup("status", program, "--to", store, "--json").document["entries"][0]["manifest"]["quality"] == "functions"
+    )
+
+
+def test_a_quality_below_the_gate_is_7_and_still_stored(symup: Symup, program: Path, tmp_path: Path) -> None:
+    ran = symup("upload", program, "--to", tmp_path / "store", "--no-dwarf", "--require", "lines", "--json")
+    assert ran.code == 7
+    (outcome,) = ran.document["outcomes"]
+    assert outcome["decision"] == "stored"
+    assert "below the lines required" in outcome["reason"]
+    good = symup("upload", program, "--to", tmp_path / "store", "--require", "full")
+    assert good.code == 0, good.err
+
+
+def test_copies_and_companions_are_skipped_with_a_reason(symup: Symup, program: Path, tmp_path: Path) -> None:
+    build = tmp_path / "build"
+    build.mkdir()
+    full, copy, stripped = build / "app", build / "app.copy", build / "app.stripped"
+    shutil.copy(program, full)
+    shutil.copy(program, copy)
+    subprocess.run(["strip", "-o", stripped, full], check=True)
+
+    ran = symup("upload", build, "--to", tmp_path / "store", "--json")
+
+    assert ran.code == 0, ran.err
+    reasons = {Path(one["path"]).name: one["reason"] for one in ran.document["outcomes"]}
+    assert ran.document["counts"] | {"stored": 1, "skipped": 2} == ran.document["counts"]
+    assert reasons["app.copy"] == f"the same bytes as {full}"
+    assert reasons["app.stripped"] == f"has the id of {full}, which is read instead"
+
+
+def test_nothing_found_is_3_unless_allowed(symup: Symup, tmp_path: Path) -> None:
+    (tmp_path / "nothing").mkdir()
+    assert symup("upload", tmp_path / "nothing", "--to", tmp_path / "store").code == 3
+    assert symup("upload", tmp_path / "nothing", "--to", tmp_path / "store", "--allow-empty").code == 0
+
+
+def test_a_path_that_is_not_there_fails_and_the_others_go_on(symup: Symup, program: Path, tmp_path: Path) -> None:
+    ran = symup("upload", tmp_path / "missing", program, "--to", tmp_path / "store", "--json")
+    assert ran.code == 1
+    assert ran.document["counts"]["stored"] == 1
+    assert ran.document["counts"]["failed"] == 1
+
+
+def test_include_and_exclude(symup: Symup, programs: Path, tmp_path: Path) -> None:
+    ran = symup(
+        "upload", programs, "--to", tmp_path / "store", "--include", "program-0*", "--exclude", "*-03", "--json"
+    )
+    assert ran.document["counts"]["stored"] == 9
+
+
+def test_the_network_gives_out_as_6(symup: Symup, program: Path, server: Server) -> None:
+    server.kill()
+    ran = symup("upload", program, "--to", server.url, "--json")
+    assert ran.code == 6
+    assert ran.document["error"]["kind"] == "NetworkGaveOut"
+    assert "resumes" in ran.err
+
+
+def test_interrupted_tells_how_to_go_on(symup: Symup, programs: Path, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    client = symup.start("upload", programs, "--to", store, "--json", "--jobs", "1")
+    wait_for(lambda: len(list(store.glob("default/artifacts/*/*/gsym.json"))) >= 3)
+    client.send_signal(signal.SIGINT)
+    out, err = client.communicate(timeout=30)
+    assert client.returncode == 130
+    document = json.loads(out)
+    jsonschema.validate(document, SCHEMA)
+    assert document["totals"]["unreached"] > 0
+    assert "Run the same command again" in err
+    assert symup("upload", programs, "--to", store).code == 0
+
+
+def test_convert_writes_files_that_inspect_and_lookup_read(symup: Symup, program: Path, tmp_path: Path) -> None:
+    ran = symup("convert", program, "-o", tmp_path / "out.gsym", "--json")
+    assert ran.code == 0, ran.err
+    jsonschema.validate(ran.document, SCHEMA)
+    (page,) = symup("inspect", tmp_path / "out.gsym", "--json").document["files"]
+    (binary,) = symup("inspect", program, "--json").document["files"]
+    figures = ran.document["outcomes"][0]["figures"]
+    assert page["uuid"] == binary["id"]
+    assert page["function_bytes"] == figures["function_bytes"]
+    assert page["line_bytes"] == figures["line_bytes"]
+    assert page["inlines"] == figures["inlines"]
+
+    symbols = subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout
+    address = next(line.split()[0] for line in symbols.splitlines() if line.endswith(" work_7_3"))
+    answer = symup("lookup", tmp_path / "out.gsym", address, "--json").document["addresses"][0]
+    assert answer["frames"][-1]["function"] == "work_7_3"
+    assert answer["frames"][-1]["line"]
+
+
+def test_convert_is_the_same_whatever_the_jobs_and_never_overwrites_its_input(
+    symup: Symup, programs: Path, program: Path, tmp_path: Path
+) -> None:
+    for jobs in (1, 3):
+        assert symup("convert", programs, "-o", tmp_path / str(jobs), "--jobs", jobs).code == 0
+    names = sorted(path.name for path in (tmp_path / "1").iterdir())
+    assert len(names) == 50
+    assert all((tmp_path / "1" / name).read_bytes() == (tmp_path / "3" / name).read_bytes() for name in names)
+
+    copy = tmp_path / "copy"
+    shutil.copy(program, copy)
+    ran = symup("convert", copy, "-o", copy)
+    assert ran.code == 2
+    assert copy.read_bytes() == program.read_bytes()
+
+
+def test_lookup_shows_the_inline_chain_innermost_first(symup: Symup, cc: str, tmp_path: Path) -> None:
+    source = """#include <stdio.h>
+static inline __attribute__((always_inline)) void greet(const char *name) { printf("hello, %s", name); puts(""); }
+__attribute__((noinline)) int welcome(char **words) {
+  greet(words[0]);
+  return 1;
+}
+int main(int count, char **words) { return count + welcome(words); }
+"""
+    program = compile_c(cc, source, tmp_path / "app")
+    assert symup("convert", program, "-o", tmp_path / "app.gsym").code == 0
+    symbols = subprocess.run(["nm", "-S", program], capture_output=True, text=True, check=True).stdout
+    start, size, *_ = next(line.split() for line in symbols.splitlines() if line.endswith(" welcome"))
+    addresses = "\n".join(hex(int(start, 16) + offset) for offset in range(int(size, 16)))
+    answers = symup("lookup", tmp_path / "app.gsym", "--json", stdin=addresses).document["addresses"]
+    inlined = next(answer["frames"] for answer in answers if len(answer["frames"]) == 2)
+    assert [frame["function"] for frame in inlined] == ["greet", "welcome"]
+    assert [frame["line"] for frame in inlined] == [2, 4]
+    assert [frame["inlined"] for frame in inlined] == [True, False]
+    text = symup("lookup", tmp_path / "app.gsym", stdin=addresses).out
+    place = f"{inlined[0]['file']}:"
+    assert f"  greet at {place}2  (inlined)\n{' ' * 18}  welcome at {place}4\n" in text
+
+
+def test_lookup_finds_the_symbols_of_a_stripped_binary_in_the_store(
+    symup: Symup, program: Path, server: Server, tmp_path: Path
+) -> None:
+    stripped = tmp_path / "shipped"
+    subprocess.run(["strip", "-o", stripped, program], check=True)
+    symbols = subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout
+    address = next(line.split()[0] for line in symbols.splitlines() if line.endswith(" work_7_3"))
+    before = symup("lookup", stripped, address, "--from", server.url)
+    assert before.code == 3
+    assert "symup upload" in before.err
+    assert symup("upload", program, "--to", server.url).code == 0
+    after = symup("lookup", stripped, address, "--from", server.url)
+    assert after.code == 0, after.err
+    assert "work_7_3 at " in after.out
+
+
+def test_a_reader_that_goes_away_is_no_error(symup: Symup, program: Path, tmp_path: Path) -> None:
+    assert symup("convert", program, "-o", tmp_path / "out.gsym").code == 0
+    addresses = " ".join(hex(0x1000 + offset) for offset in range(4000))
+    words = " ".join(symup.words("lookup", tmp_path / "out.gsym"))
+    ran = subprocess.run(
+        ["bash", "-c", f"echo {addresses} | {words} | head -n 1; exit ${{PIPESTATUS[1]}}"],
+        capture_output=True,
+        text=True,
+        env=symup.environ(),
+        check=False,
+    )
+    assert (ran.returncode, ran.stderr) == (0, "")
+
+
+def test_status_is_1_if_anything_is_missing(symup: Symup, programs: Path, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    assert symup("upload", programs / "program-01", "--to", store, GITHUB_SHA="c0ffee" * 6).code == 0
+    good = symup("status", programs / "program-01", "--to", store)
+    assert good.code == 0
+    assert good.out.startswith("stored    full")
+    assert "c0ffee" in good.out
+    bad = symup("status", programs / "program-01", programs / "program-02", "abcd", "--to", store, "--json")
+    assert bad.code == 1
+    assert bad.document["counts"] == {"stored": 1, "missing": 2, "failed": 0}
+
+
+def test_settings_come_from_the_project_file(symup: Symup, program: Path, tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    (project / "sub").mkdir(parents=True)
+    (project / "symup.toml").write_text('to = "symbols"\nproject = "web"\n')
+    ran = symup("upload", program, "--json", cwd=project / "sub")
+    assert ran.code == 0, ran.err
+    assert ran.document["destination"] == str(project / "symbols")
+    assert (project / "symbols" / "web" / "artifacts").is_dir()
+
+
+def test_a_token_is_needed_where_the_server_has_tokens_and_never_shows(
+    symup: Symup, program: Path, tmp_path: Path
+) -> None:
+    token, lines = mint(name="ci", scopes=frozenset({Scope.UPLOAD}), project="default")
+    (tmp_path / "tokens.toml").write_text(lines)
+    log = (tmp_path / "serve.log").open("w")
+    serving = subprocess.Popen(
+        symup.words("serve", "--store", tmp_path / "served", "--port", 0, "--tokens", tmp_path / "tokens.toml"),
+        stdout=subprocess.PIPE,
+        stderr=log,
+        text=True,
+        env=symup.environ(),
+    )
+    try:
+        assert serving.stdout is not None
+        url = serving.stdout.readline().strip()
+        without = symup("upload", program, "--to", url, "--json")
+        assert without.code == 4
+        wrong = symup("upload", program, "--to", url, SYMUP_TOKEN="wrong-secret", SYMUP_DEBUG="1")
+        assert wrong.code == 4
+        assert "wrong-secret" not in wrong.err + wrong.out
+        right = symup("upload", program, "--to", url, "--json", SYMUP_TOKEN=token.reveal(), SYMUP_DEBUG="1")
+        assert right.code == 0, right.err
+        assert token.reveal() not in right.err + right.out
+    finally:
+        serving.terminate()
+        assert serving.wait(timeout=30) == 0
+        log.close()

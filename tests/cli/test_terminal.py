@@ -1,0 +1,70 @@
+"""What a person sees: bars on a terminal, plain lines elsewhere, and nothing that a file name could smuggle in."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import shutil
+import struct
+import subprocess
+import termios
+from pathlib import Path
+
+from tests.cli.conftest import Symup
+
+
+def on_a_terminal(symup: Symup, *words: object, **env: str) -> tuple[int, str]:
+    """Runs symup with its stderr on a terminal of 100 columns and gives what was written there."""
+    control, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 100, 0, 0))
+    process = subprocess.Popen(
+        symup.words(*words), stdin=terminal, stdout=terminal, stderr=terminal, env=symup.environ(TERM="xterm", **env)
+    )
+    os.close(terminal)
+    seen = b""
+    while True:
+        try:
+            piece = os.read(control, 65536)
+        except OSError:
+            break
+        if not piece:
+            break
+        seen += piece
+    os.close(control)
+    return process.wait(), seen.decode()
+
+
+def test_a_terminal_gets_bars_and_then_the_report(symup: Symup, programs: Path, tmp_path: Path) -> None:
+    code, seen = on_a_terminal(symup, "upload", programs, "--to", tmp_path / "store")
+    assert code == 0
+    assert "extracting" in seen
+    assert "/50 [" in seen
+    assert "50 files: 50 stored" in seen
+
+
+def test_ci_gets_lines_even_on_a_terminal(symup: Symup, programs: Path, tmp_path: Path) -> None:
+    code, seen = on_a_terminal(symup, "upload", programs, "--to", tmp_path / "store", CI="true")
+    assert code == 0
+    assert "/50 [" not in seen
+    assert "\x1b" not in seen
+    assert "50 files: 50 stored" in seen
+
+
+def test_a_file_name_can_not_steer_the_terminal(symup: Symup, program: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "odd"
+    folder.mkdir()
+    shutil.copy(program, folder / "evil\x1b[2Jname\nsecond line")
+    ran = symup("upload", folder, "--to", tmp_path / "store")
+    assert ran.code == 0, ran.err
+    assert "\x1b" not in ran.err
+    assert "evil\\x1b[2Jname\\nsecond line" in ran.err
+
+
+def test_a_name_that_is_not_utf8_is_reported(symup: Symup, program: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "odd"
+    folder.mkdir()
+    shutil.copy(os.fsencode(program), os.fsencode(folder) + b"/caf\xe9")
+    ran = symup("upload", folder, "--to", tmp_path / "store", "--json", LC_ALL="C.UTF-8")
+    assert ran.code == 0, ran.err
+    assert ran.document["counts"]["stored"] == 1

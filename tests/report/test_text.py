@@ -1,0 +1,109 @@
+"""The text of a run: complete while files are few, short and worst-first once they are many."""
+
+from __future__ import annotations
+
+from uploader.errors import ExitCode, NetworkGaveOut
+from uploader.model import Decision, Figures, Outcome, Quality, Source
+from uploader.report.text import LIST_WORST, summary
+from uploader.report.words import duration, printable, share, size
+
+
+def stored(name: str, *, quality: Quality = Quality.FULL) -> Outcome:
+    return Outcome(
+        path=f"build/{name}",
+        decision=Decision.STORED,
+        reason="new in the store",
+        quality=quality,
+        figures=Figures(
+            executable_bytes=1000,
+            function_bytes=1000,
+            line_bytes=0 if quality is Quality.FUNCTIONS else 985,
+            functions=1234,
+            line_rows=0 if quality is Quality.FUNCTIONS else 9,
+            by_source={Source.DWARF: 1234},
+        ),
+        input_size_bytes=4_200_000,
+        compressed_size_bytes=310_400,
+        sent_size_bytes=310_400,
+        chunks_total=1,
+        chunks_sent=1,
+    )
+
+
+def failed(name: str) -> Outcome:
+    return Outcome(
+        path=f"build/{name}",
+        decision=Decision.FAILED,
+        reason="ends within its section headers",
+        remedy="Build it again.",
+        exit_code=ExitCode.SOME_FAILED,
+    )
+
+
+def skipped(name: str, reason: str) -> Outcome:
+    return Outcome(path=f"build/{name}", decision=Decision.SKIPPED, reason=reason)
+
+
+def test_three_files_are_told_one_by_one() -> None:
+    outcomes = [stored("app"), failed("broken.so"), skipped("app.copy", "the same bytes as build/app")]
+    assert list(summary(outcomes, seconds=1.24)) == [
+        "  stored    full      build/app        1,234 functions, 100 % of the code named, 98.5 % with lines; 4.2 MB -> 310 kB",
+        "  skipped             build/app.copy   the same bytes as build/app",
+        "  failed              build/broken.so  ends within its section headers",
+        "      try: Build it again.",
+        "3 files: 1 stored, 1 skipped, 1 failed; 310 kB sent in 1 chunk; 1.2 s",
+    ]
+
+
+def test_three_thousand_files_fit_on_a_screen_worst_told_by_name() -> None:
+    outcomes = [
+        *(stored(f"lib{i}.so") for i in range(2900)),
+        *(stored(f"stripped{i}.so", quality=Quality.FUNCTIONS) for i in range(50)),
+        *(skipped(f"copy{i}", f"the same bytes as build/lib{i}.so") for i in range(25)),
+        *(failed(f"broken{i:02}") for i in range(25)),
+    ]
+    lines = list(summary(outcomes, seconds=200))
+    assert len(lines) < 60
+    assert "  stored      2,900  full  (lib0.so, lib1.so, ...)" in lines
+    assert "  stored         50  functions  (stripped0.so, stripped1.so, ...)" in lines
+    assert "  skipped        25  a copy of another file  (copy0, copy1, ...)" in lines
+    assert sum("ends within" in line for line in lines) == LIST_WORST
+    assert "  ... and 5 more like these; --verbose lists all, --json too" in lines
+    assert lines[-1].startswith("3,000 files: 2,950 stored, 25 skipped, 25 failed; 50 with function names only")
+    assert lines[-1].endswith("3 min 20 s")
+
+
+def test_verbose_lists_every_file() -> None:
+    lines = list(summary([stored(f"lib{i}") for i in range(300)], seconds=1, verbose=True))
+    assert len(lines) == 301
+
+
+def test_files_that_share_the_trouble_of_the_run_are_counted_not_listed() -> None:
+    error = NetworkGaveOut("host is gone")
+    lost = [
+        Outcome(path=f"f{i}", decision=Decision.FAILED, reason="not sent: host is gone", exit_code=ExitCode.NETWORK)
+        for i in range(7)
+    ]
+    lines = list(summary([stored("app"), *lost], seconds=1, error=error))
+    assert "  failed    7 files not sent, for the error told below" in lines
+    assert not any("host is gone" in line for line in lines)
+
+
+def test_nothing_at_all() -> None:
+    assert list(summary([], seconds=0)) == ["0 files: nothing to do; 0.0 s"]
+
+
+def test_words() -> None:
+    assert [size(n) for n in (0, 999, 1000, 9949, 9960, 999_499, 999_600, 4_200_000)] == [
+        "0 B", "999 B", "1.0 kB", "9.9 kB", "10 kB", "999 kB", "1.0 MB", "4.2 MB",
+    ]  # fmt: skip
+    assert [duration(s) for s in (0.04, 9.94, 41.6, 119.4, 200)] == ["0.0 s", "9.9 s", "42 s", "119 s", "3 min 20 s"]
+    assert [share(part, 100_000) for part in (0, 1, 50_000, 99_999, 100_000)] == [
+        "0 %",
+        "0.1 %",
+        "50 %",
+        "99.9 %",
+        "100 %",
+    ]
+    assert share(0, 0) == "-"
+    assert printable("a\x1b[2J\n\u202eb\udce9ü") == "a\\x1b[2J\\n\\u202eb\\udce9ü"

@@ -1,0 +1,97 @@
+"""Settings: flag > environment > symup.toml of the project > the user's config file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from uploader.config import Settings, load, project_file
+from uploader.errors import UsageError
+from uploader.model import Quality
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    (folder / "deep" / "down").mkdir(parents=True)
+    return folder
+
+
+@pytest.fixture
+def user_file(tmp_path: Path) -> Path:
+    path = tmp_path / "config.toml"
+    path.write_text("")
+    return path
+
+
+def test_each_layer_beats_the_one_below(project: Path, user_file: Path) -> None:
+    user_file.write_text('project = "user"\njobs = 1\nrequire = "functions"\nto = "https://user"\n')
+    (project / "symup.toml").write_text('project = "file"\njobs = 2\nrequire = "lines"\n')
+    environ = {"SYMUP_PROJECT": "environment", "SYMUP_JOBS": "3"}
+    chosen = load({"project": "flag"}, environ=environ, folder=project, user_file=user_file)
+    assert chosen == Settings(project="flag", jobs=3, require=Quality.LINES, to="https://user")
+
+
+def test_a_flag_that_was_not_given_hides_nothing(project: Path, user_file: Path) -> None:
+    (project / "symup.toml").write_text('include = ["a*"]\ndwarf = false\n')
+    chosen = load({"include": [], "to": None, "dwarf": None}, environ={}, folder=project, user_file=user_file)
+    assert chosen.include == ("a*",)
+    assert chosen.dwarf is False
+
+
+def test_the_nearest_project_file_upwards_counts(project: Path, user_file: Path) -> None:
+    (project / "symup.toml").write_text('project = "top"\n')
+    assert load({}, environ={}, folder=project / "deep" / "down", user_file=user_file).project == "top"
+    (project / "deep" / "symup.toml").write_text('project = "near"\n')
+    assert load({}, environ={}, folder=project / "deep" / "down", user_file=user_file).project == "near"
+    assert project_file(project) == project / "symup.toml"
+
+
+def test_a_relative_destination_in_a_file_is_relative_to_the_file(project: Path, user_file: Path) -> None:
+    (project / "symup.toml").write_text('to = "../symbols"\n')
+    chosen = load({}, environ={}, folder=project / "deep", user_file=user_file)
+    assert chosen.to == str(project / "../symbols")
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ('colour = "red"', "colour"),
+        ('token = "secret-value"', "token"),
+        ("jobs = 0", "jobs"),
+        ("jobs = true", "jobs"),
+        ("jobs = 1.5", "jobs"),
+        ('include = "a\\u0000b"', "include"),
+        ("include = [1]", "include"),
+        ('require = "none"', "require"),
+        ('project = "a/b"', "project"),
+        ('dwarf = "maybe"', "dwarf"),
+        ("to = 3", "to"),
+    ],
+)
+def test_a_bad_entry_names_the_file_and_the_key(project: Path, user_file: Path, text: str, key: str) -> None:
+    path = project / "symup.toml"
+    path.write_text(text)
+    with pytest.raises(UsageError) as caught:
+        load({}, environ={}, folder=project, user_file=user_file)
+    assert str(path) in caught.value.message
+    assert key in caught.value.message
+    assert "secret-value" not in caught.value.message
+
+
+@pytest.mark.parametrize("text", [b"to = ", b"\xff\xfe", b"a = " + b"[" * 100_000])
+def test_what_is_not_toml_names_the_file(project: Path, user_file: Path, text: bytes) -> None:
+    (project / "symup.toml").write_bytes(text)
+    with pytest.raises(UsageError, match=r"symup\.toml"):
+        load({}, environ={}, folder=project, user_file=user_file)
+
+
+def test_a_bad_variable_is_named(project: Path, user_file: Path) -> None:
+    with pytest.raises(UsageError, match="SYMUP_JOBS"):
+        load({}, environ={"SYMUP_JOBS": "many"}, folder=project, user_file=user_file)
+
+
+def test_globs_in_the_environment_are_parted_by_commas(project: Path, user_file: Path) -> None:
+    chosen = load({}, environ={"SYMUP_EXCLUDE": "*.o, tests/**"}, folder=project, user_file=user_file)
+    assert chosen.exclude == ("*.o", "tests/**")

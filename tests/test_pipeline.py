@@ -1,0 +1,121 @@
+"""The street without a command line: what goes together, and what a run's exit code is."""
+
+from __future__ import annotations
+
+import itertools
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from uploader.errors import ExitCode, NetworkGaveOut
+from uploader.model import Decision, Outcome, Quality
+from uploader.pipeline.gather import gather
+from uploader.pipeline.upload import source_revision, upload
+from uploader.pipeline.verdict import PRECEDENCE, exit_code
+from uploader.progress import Silent
+from uploader.transfer.folder import FolderDestination
+from uploader.transfer.protocol import Committed, Manifest
+
+SOURCE = "static int twice(int x) { return 2 * x; }\nint main(int n, char **w) { (void)w; return twice(n); }\n"
+
+
+class Remembers(Silent):
+    """An observer that keeps what it is told, for the tests that look at it."""
+
+    def __init__(self) -> None:
+        self.outcomes: list[Outcome] = []
+
+    def finished(self, outcome: Outcome) -> None:
+        self.outcomes.append(outcome)
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    target = tmp_path_factory.mktemp("build") / "app"
+    command = ["cc", "-g", "-O1", "-Wl,--build-id", "-x", "c", "-", "-o", str(target)]
+    subprocess.run(command, input=SOURCE, text=True, check=True)
+    return target
+
+
+def outcome(code: ExitCode) -> Outcome:
+    return Outcome(path="x", decision=Decision.STORED, reason="x", exit_code=code)
+
+
+def test_every_exit_code_has_its_place_in_the_precedence() -> None:
+    assert sorted(PRECEDENCE) == sorted(ExitCode)
+    for first, second in itertools.combinations(PRECEDENCE, 2):
+        assert exit_code([outcome(second), outcome(first)]) is first
+    assert exit_code([]) is ExitCode.DONE
+    assert exit_code([outcome(ExitCode.DONE)], ExitCode.NETWORK) is ExitCode.NETWORK
+
+
+def test_a_stripped_binary_and_its_debug_file_are_one_artifact(app: Path, tmp_path: Path) -> None:
+    stripped, debug = tmp_path / "app", tmp_path / "app.debug"
+    subprocess.run(["strip", "-o", stripped, app], check=True)
+    subprocess.run(["objcopy", "--only-keep-debug", app, debug], check=True)
+    gathered = gather([tmp_path], progress=Silent())
+    (artifact,) = gathered.artifacts
+    assert artifact.path == str(debug)
+    assert [file.path for file in artifact.inputs] == [str(debug), str(stripped)]
+    assert len(artifact.identity.aliases) == 2, "the file ids of both find it"
+    assert artifact.expected_quality is Quality.FULL
+    (left,) = gathered.outcomes
+    assert (left.path, left.decision) == (str(stripped), Decision.SKIPPED)
+    assert str(debug) in left.reason
+
+
+def test_without_dwarf_no_more_is_expected_than_functions(app: Path) -> None:
+    (artifact,) = gather([app], progress=Silent(), dwarf=False).artifacts
+    assert artifact.expected_quality is Quality.FUNCTIONS
+
+
+def test_object_files_are_skipped_with_a_reason(tmp_path: Path) -> None:
+    subprocess.run(["cc", "-g", "-c", "-x", "c", "-", "-o", tmp_path / "a.o"], input=SOURCE, text=True, check=True)
+    gathered = gather([tmp_path], progress=Silent())
+    assert gathered.artifacts == ()
+    assert gathered.outcomes[0].decision is Decision.SKIPPED
+    assert "relocatable" in gathered.outcomes[0].reason
+
+
+def test_the_observer_hears_of_every_file(app: Path, tmp_path: Path) -> None:
+    shutil.copy(app, tmp_path / "copy")
+    (tmp_path / "broken").write_bytes(app.read_bytes()[:1000])
+    observer = Remembers()
+    done = upload([app, tmp_path], FolderDestination(tmp_path / "store", "p"), progress=observer, jobs=2, environ={})
+    assert sorted(o.path for o in observer.outcomes) == [o.path for o in done.outcomes]
+    assert done.exit_code is ExitCode.SOME_FAILED
+    assert done.extracted == 1
+
+
+class OutOfReach(FolderDestination):
+    """A folder whose commits never get through."""
+
+    commits = 0
+
+    def commit(self, manifest: Manifest, *, force: bool = False) -> Committed:
+        self.commits += 1
+        raise NetworkGaveOut("the host is gone")
+
+
+def test_once_the_network_gave_out_the_other_files_are_not_tried(tmp_path: Path) -> None:
+    build = tmp_path / "build"
+    build.mkdir()
+    for n in range(30):
+        source = f"int f{n}(int x) {{ return x + {n}; }}\n"
+        command = ["cc", "-g", "-shared", "-fPIC", "-Wl,--build-id", "-x", "c", "-", "-o", str(build / f"lib{n}.so")]
+        subprocess.run(command, input=source, text=True, check=True)
+    destination = OutOfReach(tmp_path / "store", "p")
+    done = upload([build], destination, progress=Silent(), jobs=1, environ={})
+    assert done.exit_code is ExitCode.NETWORK
+    assert isinstance(done.error, NetworkGaveOut)
+    assert len(done.outcomes) == 30
+    assert all(o.exit_code == ExitCode.NETWORK and "the host is gone" in o.reason for o in done.outcomes)
+    assert destination.commits < 10
+
+
+def test_the_revision_that_ci_builds() -> None:
+    assert source_revision({"GITHUB_SHA": "abc"}) == "abc"
+    assert source_revision({"CI_COMMIT_SHA": "def", "GITHUB_SHA": ""}) == "def"
+    assert source_revision({}) == ""
