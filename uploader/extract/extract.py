@@ -49,7 +49,7 @@ def build(elf: ElfFile, *, dwarf: bool = True, threads: int = 1) -> Extracted:
         warnings.append(f"symbol tables could not be read: {error.message}")
     plan = merge(columns, symbols, names)
     source = columns if columns is not None else SourceColumns(names=names, file_at=lambda _: (b"", b""), file_slots=0)
-    table, _ = shape(source, plan)
+    table, _ = shape(source, plan, threads=threads)
     by_source: Counter[str] = Counter()
     seen: set[int] = set()
     for function, symbol in zip(plan.function, plan.symbol, strict=True):

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import cython
 
 from uploader.symbols.columns import NONE, SourceColumns, SymbolTable, grown, taken
+from uploader.symbols.joining import extend, shifted
 from uploader.symbols.merge import Plan
 from uploader.symbols.siblings import part_siblings
 
@@ -110,10 +112,11 @@ class Shaper:
         self.level_last = array("q", bytes(8 * (MAX_DEPTH + 2)))
         self.level_claimed = array("Q", bytes(8 * (MAX_DEPTH + 2)))
 
-    def run(self, plan: Plan) -> None:
-        """Shapes every piece of the plan."""
-        n: cython.Py_ssize_t = len(plan.start)
-        if n == 0:
+    def run(self, plan: Plan, first: int, last: int) -> None:
+        """Shapes the plan's pieces ``first:last``."""
+        begin: cython.Py_ssize_t = first
+        stop: cython.Py_ssize_t = last
+        if begin >= stop:
             return
         start: cython.ulonglong[::1] = plan.start
         end: cython.ulonglong[::1] = plan.end
@@ -122,7 +125,7 @@ class Shaper:
         table: cython.uint[::1] = plan.table
         i: cython.Py_ssize_t
         with cython.nogil:
-            for i in range(n):
+            for i in range(begin, stop):
                 self._piece(i, start[i], end[i], name[i], function[i], table[i])
 
     @cython.cfunc
@@ -478,11 +481,8 @@ class Shaper:
                     self._put_clipped(start, end, start, end)
                 self._put_node(depth, name, call_file, call_line, before)
 
-    def table(self, names: list[bytes], file_at: FileAt) -> tuple[SymbolTable, array[int]]:
-        """What was shaped, and for each piece the index of the plan's piece that it was cut from."""
-        row_file, call_file, files = _number_files(
-            taken(self.row_file, self.rows), taken(self.node_call_file, self.nodes), file_at
-        )
+    def table(self) -> tuple[SymbolTable, array[int]]:
+        """What was shaped, its files still slots and without names; and for each piece the index of the plan's piece behind it."""
         row_first = taken(self.row_first, self.pieces)
         row_first.append(self.rows)
         node_first = taken(self.node_first, self.pieces)
@@ -493,18 +493,16 @@ class Shaper:
             name=taken(self.name, self.pieces),
             row_first=row_first,
             row_address=taken(self.row_address, self.rows),
-            row_file=row_file,
+            row_file=taken(self.row_file, self.rows),
             row_line=taken(self.row_line, self.rows),
             node_first=node_first,
             node_depth=taken(self.node_depth, self.nodes),
             node_name=taken(self.node_name, self.nodes),
-            node_call_file=call_file,
+            node_call_file=taken(self.node_call_file, self.nodes),
             node_call_line=taken(self.node_call_line, self.nodes),
             range_first=taken(self.range_first, self.nodes + 1),
             range_start=taken(self.range_start, self.ranges),
             range_end=taken(self.range_end, self.ranges),
-            names=names,
-            files=files,
         )
         return table, taken(self.origin, self.pieces)
 
@@ -514,14 +512,12 @@ def _some(column: array[int]) -> array[int]:
     return column if len(column) else array(column.typecode, [0])
 
 
-def _number_files(
-    rows: array[int], calls: array[int], file_at: FileAt
-) -> tuple[array[int], array[int], list[tuple[bytes, bytes]]]:
+def _number_files(table: SymbolTable, file_at: FileAt) -> None:
     """Turns slots into numbers of distinct files in the order of their first use; unknown ones become 0."""
     files: list[tuple[bytes, bytes]] = [(b"", b"")]
     number_of: dict[tuple[bytes, bytes], int] = {}
     number_at: dict[int, int] = {NONE: 0}
-    for column in (rows, calls):
+    for column in (table.row_file, table.node_call_file):
         n: cython.Py_ssize_t = len(column)
         if n == 0:
             continue
@@ -542,11 +538,42 @@ def _number_files(
                     number_at[previous] = found
                 number = found
             slot[i] = number
-    return rows, calls, files
+    table.files = files
 
 
-def shape(source: SourceColumns, plan: Plan) -> tuple[SymbolTable, array[int]]:
-    """The symbol table of a plan, and for each of its pieces the index of the plan's piece that it was cut from."""
-    shaper = Shaper(source)
-    shaper.run(plan)
-    return shaper.table(source.names.names, source.file_at)
+def _join(table: SymbolTable, more: SymbolTable) -> None:
+    """Appends the pieces of ``more``, which come behind those of ``table``."""
+    for name in ("start", "end", "name", "row_address", "row_file", "row_line"):
+        extend(getattr(table, name), getattr(more, name))
+    for name in ("node_depth", "node_name", "node_call_file", "node_call_line", "range_start", "range_end"):
+        extend(getattr(table, name), getattr(more, name))
+    for name in ("row_first", "node_first", "range_first"):
+        column = getattr(table, name)
+        total = column.pop()
+        extend(column, shifted(getattr(more, name), total))
+
+
+def shape(source: SourceColumns, plan: Plan, *, threads: int = 1) -> tuple[SymbolTable, array[int]]:
+    """The symbol table of a plan, and for each of its pieces the index of the plan's piece that it was cut from.
+
+    The result does not depend on the threads.
+    """
+    pieces = len(plan.start)
+    cuts = [pieces * part // threads for part in range(threads + 1)]
+    shapers = [Shaper(source) for _ in range(threads)]
+    if threads == 1:
+        shapers[0].run(plan, 0, pieces)
+    else:
+        with ThreadPoolExecutor(threads, thread_name_prefix="symup-shape") as pool:
+            for done in [
+                pool.submit(shaper.run, plan, cuts[part], cuts[part + 1]) for part, shaper in enumerate(shapers)
+            ]:
+                done.result()
+    table, origin = shapers[0].table()
+    for shaper in shapers[1:]:
+        more, more_origin = shaper.table()
+        _join(table, more)
+        origin.extend(more_origin)
+    table.names = source.names.names
+    _number_files(table, source.file_at)
+    return table, origin

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import cython
 
-from uploader.symbols.columns import taken
+from uploader.symbols.joining import extend, shifted
 
 Column = memoryview
 
@@ -55,10 +55,10 @@ def joined(batches: Sequence[Batch]) -> Batch:
     function_count = node_count = range_count = node_range_count = 0
     for batch in batches:
         for name in ("unit", "decl_file", "decl_line"):
-            _extend(functions.setdefault(name, array("I")), batch.functions[name])
-        _extend(nodes.setdefault("function", array("I")), memoryview(_shifted(batch.nodes["function"], function_count)))
+            extend(functions.setdefault(name, array("I")), batch.functions[name])
+        extend(nodes.setdefault("function", array("I")), memoryview(shifted(batch.nodes["function"], function_count)))
         for name in ("depth", "call_file", "call_line"):
-            _extend(nodes.setdefault(name, array("I")), batch.nodes[name])
+            extend(nodes.setdefault(name, array("I")), batch.nodes[name])
         for name, shift in (
             ("function_node", node_count),
             ("function_node_end", node_count),
@@ -66,9 +66,9 @@ def joined(batches: Sequence[Batch]) -> Batch:
             ("node_range", node_range_count),
         ):
             column = memoryview(getattr(batch, name))
-            _extend(columns[name], memoryview(_shifted(column[:-1] if name.endswith("_range") else column, shift)))
+            extend(columns[name], memoryview(shifted(column[:-1] if name.endswith("_range") else column, shift)))
         for name in ("range_start", "range_end", "node_range_start", "node_range_end", "function_name", "node_name"):
-            _extend(columns[name], memoryview(getattr(batch, name)))
+            extend(columns[name], memoryview(getattr(batch, name)))
         function_count += len(batch.functions["unit"])
         node_count += len(batch.nodes["function"])
         range_count += len(batch.range_start)
@@ -97,22 +97,6 @@ def joined(batches: Sequence[Batch]) -> Batch:
         function_name=columns["function_name"],
         node_name=columns["node_name"],
     )
-
-
-def _extend(column: array[int], more: memoryview) -> None:
-    column.frombytes(more.cast("B"))
-
-
-def _shifted(column: memoryview, by: int) -> array[int]:
-    """A column of 32-bit items with ``by`` added to each."""
-    result = taken(column, len(column))
-    if by and len(result):
-        item: cython.uint[::1] = result
-        amount: cython.uint = by
-        i: cython.Py_ssize_t
-        for i in range(item.shape[0] if cython.compiled else len(item)):
-            item[i] += amount
-    return result
 
 
 def gather(index: memoryview, values: memoryview) -> array[int]:
