@@ -103,7 +103,7 @@ def compile_unit(*children: Die, attributes: dict[int, Any] | None = None) -> Di
     return Die(COMPILE_UNIT, dict(attributes or {}), children)
 
 
-def subprogram(name: str | None, start: int, end: int, *children: Die, **more: Any) -> Die:
+def subprogram(name: str | As | None, start: int, end: int, *children: Die, **more: Any) -> Die:
     """A function with code; ``more`` are attributes by the names of this module's constants, in lower case."""
     own = {} if name is None else {NAME: name}
     return Die(SUBPROGRAM, {**own, LOW_PC: start, HIGH_PC: end, **_named(more)}, children or None)
@@ -168,7 +168,7 @@ def sleb(value: int) -> bytes:
         out.append(byte | 0x80)
 
 
-@dataclass(kw_only=True)
+@dataclass
 class Unit:
     """One unit of ``.debug_info`` with an abbreviation table of its own."""
 
@@ -398,7 +398,9 @@ class Lines:
         fields = bytes([self.minimum_instruction_length])
         if self.version >= 4:
             fields += bytes([self.maximum_operations])
-        fields += struct.pack("b", self.line_base) + bytes([self.line_range, self.opcode_base]) + self.opcode_lengths
+        fields += (
+            b"\1" + struct.pack("b", self.line_base) + bytes([self.line_range, self.opcode_base]) + self.opcode_lengths
+        )
         named = [file if isinstance(file, tuple) else (file, 0) for file in self.files]
         if self.version >= 5:
             fields += self._entries(encoding, strings, line_strings, [(name, None) for name in self.directories])

@@ -1,10 +1,11 @@
-"""What `read_dwarf` gives, as plain values that a test can compare."""
+"""What reading DWARF gives, as plain values that a test can compare."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from uploader.extract.dwarf.read import read_dwarf
+from uploader.extract.dwarf.line_tables import read_line_tables
+from uploader.extract.dwarf.read import read_sections
 from uploader.extract.dwarf.sections import DwarfSections
 from uploader.symbols.columns import NONE, NameTable, SourceColumns
 
@@ -58,8 +59,10 @@ class Read:
         return found
 
 
-def read(sections: DwarfSections, executable: tuple[tuple[int, int], ...] = CODE) -> Read:
-    result = read_dwarf(sections, executable, NameTable())
+def read(sections: DwarfSections, executable: tuple[tuple[int, int], ...] = CODE, *, address_size: int = 8) -> Read:
+    """``address_size`` is the file's: it counts for line tables that don't say it themselves."""
+    code = list(executable)
+    result = read_sections(sections, read_line_tables(sections, code, address_size), code, NameTable())
     columns = result.columns
     functions = [_function(columns, index) for index in range(len(columns.function_name))]
     rows: list[list[tuple[int, Place]]] = [

@@ -119,6 +119,7 @@ class DieReader:
         result: cython.ulonglong = 0
         i: cython.int
         if size > 8:
+            p = p if self.little_endian else p + size - 8
             size = 8
         if self.little_endian:
             i = size - 1

@@ -222,8 +222,9 @@ class LineReader:
                 if operations == 1:
                     address = (address + minimum * advance) & mask
                 else:
-                    address = (address + minimum * ((operation + advance) // operations)) & mask
-                    operation = (operation + advance) % operations
+                    advance = (operation + advance) & top
+                    address = (address + minimum * (advance // operations)) & mask
+                    operation = advance % operations
             elif opcode == 3:
                 value = self._leb(p, True)
                 p = self.position

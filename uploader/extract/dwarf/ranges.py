@@ -136,7 +136,10 @@ class RangeReader:
                 base = 12 if size == 4 else 20
             if value >= self.rnglists_size or base + value * size + size > self.rnglists_size:
                 return 0
-            value = base + cython.cast(cython.longlong, self._fixed(self.rnglists, base + value * size, size))
+            at: cython.ulonglong = self._fixed(self.rnglists, base + value * size, size)
+            if at >= cython.cast(cython.ulonglong, self.rnglists_size):
+                return 0
+            value = base + cython.cast(cython.longlong, at)
         if value >= self.rnglists_size:
             return 0
         return self._read_entries(unit, value)

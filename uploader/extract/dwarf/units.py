@@ -36,6 +36,9 @@ from uploader.extract.dwarf.sections import DwarfSections
 
 NO_OFFSET = -1
 
+FARTHEST_BASE = 1 << 62
+"""No section is as large: a wilder base means just as little, and this one can be added to without overflow."""
+
 
 @dataclass(slots=True, kw_only=True)
 class Unit:
@@ -221,7 +224,7 @@ def _read_first_die(unit: Unit, reader: DieReader, strings: StringReader) -> Non
         (SLOT_RNGLISTS_BASE, "rnglists_base"),
     ):
         if (found := reader.slot(slot)) is not None:
-            setattr(unit, attribute, found[1])
+            setattr(unit, attribute, min(found[1], FARTHEST_BASE))
     if (found := reader.slot(SLOT_STMT_LIST)) is not None:
         unit.line_offset = found[1]
     if (found := reader.slot(SLOT_LANGUAGE)) is not None:
