@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
+from tests.store.dying_os import DyingOs, Killed
 from tests.writers.artifact_writer import Artifact, make_artifact, put_all
 from uploader.errors import ArtifactMismatch, ChunkMismatch, NothingFound, Refused, StoreDamaged, UsageError
 from uploader.model import Identity, Quality, SymbolId
+from uploader.store import folder as folder_module
 from uploader.store.folder import FolderBlobs
 from uploader.store.store import SymbolStore
 from uploader.transfer.protocol import Answer, Committed, Holding, Manifest
@@ -269,6 +271,46 @@ def test_gc_spares_the_chunks_of_a_commit_under_way(store: SymbolStore, root: Pa
     put_all(store, artifact)
     assert store.gc(now=time.time()).chunks == 0
     assert store.commit(artifact.manifest).stored
+
+
+def test_a_collection_that_began_before_a_commit_spares_its_chunks(store: SymbolStore, root: Path) -> None:
+    artifact = make_artifact()
+    put_all(store, artifact)
+    (chunk,) = (path for path in root.rglob("*") if path.name == artifact.manifest.chunks[0])
+    os.utime(chunk, (1000, 1000))
+    # The collector has seen an old chunk that no manifest names; the commit comes before it deletes.
+    assert store.commit(artifact.manifest).stored
+    assert not FolderBlobs(root).delete(str(chunk.relative_to(root)), unmodified_since=time.time() - 7 * DAY)
+    assert b"".join(store.fetch(artifact.manifest.identity.primary)) == artifact.gsym
+
+
+def test_after_a_kill_at_any_step_of_a_commit_the_next_upload_mends_all(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    poor = make_artifact("aa11", quality=Quality.FUNCTIONS, aliases=("go:shared",))
+    rich = make_artifact("bb22", aliases=("go:shared", "go:own"))
+    dies_at, survived = 0, False
+    while not survived:
+        place = tmp_path / str(dies_at)
+        upload(SymbolStore(FolderBlobs(place), "web"), poor)
+        victim = SymbolStore(FolderBlobs(place), "web")
+        put_all(victim, rich)
+        monkeypatch.setattr(folder_module, "os", DyingOs(dies_at))
+        try:
+            survived = victim.commit(rich.manifest).stored
+        except Killed:
+            pass
+        finally:
+            monkeypatch.setattr(folder_module, "os", os)
+        after = SymbolStore(FolderBlobs(place), "web")
+        assert after.manifest(SymbolId.parse("go:shared")) in (poor.manifest, rich.manifest)
+        if holding(after, rich).holding is not Holding.PRESENT:
+            assert not survived
+            upload(after, rich)
+        for symbol_id in ("bb22", "go:shared", "go:own"):
+            assert after.manifest(SymbolId.parse(symbol_id)) == rich.manifest
+        dies_at += 1
+    assert dies_at > 10
 
 
 def test_a_replaced_artifact_stays_readable_for_a_week(store: SymbolStore, root: Path) -> None:

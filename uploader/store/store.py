@@ -96,7 +96,6 @@ class SymbolStore:
             if not checked:
                 self._check(manifest)
                 checked = True
-            self._name(manifest, only_free=True)
             data = wire.dumps(wire.manifest_to_json(manifest))
             if self._blobs.swap(key, data, tag=None if current is None else current.tag):
                 break
@@ -195,7 +194,8 @@ class SymbolStore:
         if held < question.quality:
             return Holding.POORER, f"quality {held.label} is stored, {question.quality.label} is better", held
         for alias in question.identity.aliases:
-            if self._alias_holder(alias, question.kind) is None:
+            holder = self._alias_holder(alias, question.kind)
+            if holder is None or (holder.quality < held and holder.identity.primary != primary):
                 return Holding.POORER, f"the store does not know it as {alias} yet", held
         return Holding.PRESENT, f"already stored with quality {held.label}", held
 
@@ -250,11 +250,11 @@ class SymbolStore:
         stored = None if target is None else self._stored(layout.manifest_key(self._project, target, kind))
         return None if stored is None else stored.manifest
 
-    def _name(self, manifest: Manifest, *, only_free: bool = False) -> None:
+    def _name(self, manifest: Manifest) -> None:
         """Lets the artifact's aliases resolve to it, where no artifact of another id and at least its quality has them.
 
-        Before the manifest is there only free aliases may be taken (``only_free``): a kill in between must not leave an alias that
-        resolved yesterday pointing at nothing.
+        Comes after the manifest, so that no alias ever points at nothing; where a kill comes between the two, negotiating tells
+        the next client that something is missing, and its commit ends here again.
         """
         primary = manifest.identity.primary
         for alias in manifest.identity.aliases:
@@ -265,7 +265,7 @@ class SymbolStore:
                     if _parsed_alias(blob) == primary:
                         break
                     holder = self._alias_holder(alias, manifest.kind)
-                    if holder is not None and (only_free or holder.quality >= manifest.quality):
+                    if holder is not None and holder.quality >= manifest.quality:
                         break
                 if self._blobs.swap(key, str(primary).encode(), tag=None if blob is None else blob.tag):
                     break
