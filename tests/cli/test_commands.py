@@ -25,6 +25,12 @@ def test_version_tells_which_core_runs(symup: Symup) -> None:
     assert ran.out.startswith(f"symup {__version__} (core: {expected}")
 
 
+def test_without_a_word_it_helps(symup: Symup) -> None:
+    ran = symup()
+    assert ran.code == 0
+    assert ran.out.startswith("Usage: symup ")
+
+
 @pytest.mark.parametrize("command", ["upload", "convert", "inspect", "lookup", "status", "serve"])
 def test_help_teaches_with_an_example(symup: Symup, command: str) -> None:
     ran = symup(command, "--help")

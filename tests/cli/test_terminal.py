@@ -11,7 +11,11 @@ import subprocess
 import termios
 from pathlib import Path
 
+import pytest
+
 from tests.cli.conftest import Symup
+from uploader import core
+from uploader.cli.terminal import Lines
 
 
 def on_a_terminal(symup: Symup, *words: object, **env: str) -> tuple[int, str]:
@@ -49,6 +53,28 @@ def test_ci_gets_lines_even_on_a_terminal(symup: Symup, programs: Path, tmp_path
     assert "/50 [" not in seen
     assert "\x1b" not in seen
     assert "50 files: 50 stored" in seen
+
+
+def test_long_runs_tell_how_far_they_are(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = Lines(every_seconds=0)
+    lines.stage("identify")
+    lines.advance("identify")
+    lines.stage("extract", 3000)
+    lines.stage("send")
+    lines.advance("extract")
+    lines.advance("send", 4_200_000)
+    assert capsys.readouterr().err.splitlines() == [
+        "symup: looked at 1 file so far",
+        "symup: extracted 1 of 3,000 files",
+        "symup: extracted 1 of 3,000 files, 4.2 MB sent",
+    ]
+
+
+def test_an_uncompiled_core_says_so_once_with_the_remedy(symup: Symup, program: Path, tmp_path: Path) -> None:
+    ran = symup("convert", program, "-o", tmp_path / "out.gsym")
+    times = 0 if core.compiled() else 1
+    assert ran.err.count("runs as plain Python") == times
+    assert ran.err.count("Install a C compiler") == times
 
 
 def test_a_file_name_can_not_steer_the_terminal(symup: Symup, program: Path, tmp_path: Path) -> None:

@@ -30,22 +30,21 @@ Exit codes: 0 done, 1 some file failed, 2 usage, 3 nothing with symbols found, 4
 app = typer.Typer(
     name="symup",
     help=HELP,
-    no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-COMMANDS: dict[str, Callable[..., int]] = {
-    "upload": upload.command,
-    "convert": convert.command,
-    "inspect": inspect.command,
-    "lookup": lookup.command,
-    "status": status.command,
-    "serve": serve.command,
+COMMANDS: dict[str, tuple[Callable[..., int], str]] = {
+    "upload": (upload.command, "Send what the store lacks of the symbols of binaries."),
+    "convert": (convert.command, "Write symbols to GSYM files, with no network at all."),
+    "inspect": (inspect.command, "Show what a binary or a GSYM file is and holds."),
+    "lookup": (lookup.command, "Show the function, file and line of addresses."),
+    "status": (status.command, "Tell what the store holds for binaries or ids."),
+    "serve": (serve.command, "Serve a symbol store over HTTP."),
 }
-for name, command in COMMANDS.items():
-    app.command(name)(command)
+for name, (command, in_short) in COMMANDS.items():
+    app.command(name, short_help=in_short)(command)
 
 
 def _tell_version(wanted: bool) -> None:
@@ -70,7 +69,7 @@ def main() -> NoReturn:
     debug = os.environ.get("SYMUP_DEBUG", "") not in ("", "0")
     if debug:
         _log_to_stderr()
-    _end(run(sys.argv[1:], debug=debug))
+    _end(run(sys.argv[1:] or ["--help"], debug=debug))
 
 
 def run(arguments: list[str], *, debug: bool = False) -> int:

@@ -1,0 +1,37 @@
+"""What README says of the command line is what the command line does."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from tests.cli.conftest import Symup
+from uploader import config
+from uploader.errors import ExitCode
+
+README = (Path(__file__).parents[2] / "README.md").read_text()
+COMMANDS = ("upload", "convert", "inspect", "lookup", "status", "serve")
+NOT_OF_SYMUP = {"--build-id"}
+
+
+def test_every_command_is_in_the_table(symup: Symup) -> None:
+    offered = re.findall(r"^  (\w+) ", symup("--help").out.partition("Commands:")[2], re.MULTILINE)
+    told = re.findall(r"^\| `symup (\w+)", README, re.MULTILINE)
+    assert tuple(offered) == tuple(told) == COMMANDS
+
+
+def test_every_flag_that_is_told_is_there(symup: Symup) -> None:
+    helps = " ".join(symup(command, "--help").out for command in COMMANDS) + symup("--help").out
+    offered = set(re.findall(r"--[a-z][a-z-]+", helps))
+    told = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", README)) - NOT_OF_SYMUP
+    assert told <= offered
+
+
+def test_every_exit_code_is_told() -> None:
+    told = [int(code) for code in re.findall(r"^\| (\d+) \|", README, re.MULTILINE)]
+    assert told == sorted(ExitCode)
+
+
+def test_every_setting_is_told() -> None:
+    told = set(re.findall(r"SYMUP_([A-Z]+)", README)) - {"TOKEN"}
+    assert told == {key.upper() for key in config._READERS}
