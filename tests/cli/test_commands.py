@@ -303,7 +303,20 @@ def test_status_is_1_if_anything_is_missing(symup: Symup, programs: Path, tmp_pa
     assert "c0ffee" in good.out
     bad = symup("status", programs / "program-01", programs / "program-02", "abcd", "--to", store, "--json")
     assert bad.code == 1
-    assert bad.document["counts"] == {"stored": 1, "missing": 2, "failed": 0}
+    assert bad.document["counts"] == {"stored": 1, "missing": 2, "empty": 0, "failed": 0}
+
+
+def test_status_of_a_folder_does_not_miss_what_has_no_symbols(symup: Symup, program: Path, tmp_path: Path) -> None:
+    build = tmp_path / "build"
+    build.mkdir()
+    shutil.copy(program, build / "app")
+    helper = compile_c("gcc", "int main(void) { return 0; }", build / "helper")
+    subprocess.run(["strip", helper], check=True)
+    store = tmp_path / "store"
+    assert symup("upload", build, "--to", store).code == 0
+    folder = symup("status", build, "--to", store, "--json")
+    assert (folder.code, folder.document["counts"]["empty"]) == (0, 1)
+    assert symup("status", helper, "--to", store).code == 1, "asked for by name, it is missing"
 
 
 def test_settings_come_from_the_project_file(symup: Symup, program: Path, tmp_path: Path) -> None:

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from uploader.cli import options, terminal
-from uploader.errors import ExitCode, NothingFound, SymupError, UsageError
-from uploader.model import Decision, SymbolId
+from uploader.errors import ExitCode, InputError, NothingFound, StoreDamaged, UsageError
+from uploader.model import Decision, Quality, SymbolId
 from uploader.report.words import count, printable, size
 
 if TYPE_CHECKING:
+    from uploader.pipeline.artifact import Artifact
     from uploader.transfer.protocol import Destination, Manifest
 
 SCHEMA = "symup.status/1"
+STATES = ("stored", "missing", "empty")
+ASKED_AT_ONCE = 8
 
 
 def command(
@@ -35,15 +41,17 @@ def command(
     Example: symup status build/ --to https://symbols.example.com
     """
     chosen = options.settings(to=to, project=project, include=include, exclude=exclude)
-    wanted, troubles = _wanted(what, include=chosen.include, exclude=chosen.exclude)
+    asked, troubles = _asked(what, include=chosen.include, exclude=chosen.exclude)
     destination = options.open_destination(chosen)
-    if not wanted and not troubles:
+    if not asked and not troubles:
         raise NothingFound("nothing with symbols found", remedy="Check the paths and patterns.")
     try:
-        entries = [_entry(label, symbol_id, destination) for label, symbol_id in wanted]
+        with ThreadPoolExecutor(ASKED_AT_ONCE) as workers:
+            entries = list(workers.map(lambda one: _entry(one, destination), asked))
     finally:
         destination.close()
-    missing = sum(entry["manifest"] is None for entry in entries)
+    counts = Counter(entry["state"] for entry in entries)
+    missing = counts["missing"]
     code = ExitCode.SOME_FAILED if missing or troubles else ExitCode.DONE
     if as_json:
         terminal.document(
@@ -52,7 +60,7 @@ def command(
                 "destination": destination.url,
                 "project": chosen.project,
                 "exit_code": int(code),
-                "counts": {"stored": len(entries) - missing, "missing": missing, "failed": len(troubles)},
+                "counts": {state: counts[state] for state in STATES} | {"failed": len(troubles)},
                 "entries": entries,
                 "troubles": [{"path": path, "reason": reason} for path, reason in troubles],
             }
@@ -62,54 +70,83 @@ def command(
         terminal.result(_line(entry))
     for path, reason in troubles:
         terminal.say(f"symup: {printable(path)}: {printable(reason)}")
-    told = f"{count(len(entries), 'id')} at {destination.url}: {len(entries) - missing:,} stored, {missing:,} missing"
+    told = f"{count(len(entries), 'id')} at {destination.url}: {counts['stored']:,} stored, {missing:,} missing"
+    if counts["empty"]:
+        told += f", {counts['empty']:,} without symbols to store"
     terminal.say(f"symup: {printable(told)}")
     if missing:
-        terminal.say("  try: symup upload the files of the missing ones")
+        terminal.say("  try: symup upload PATHS, with the same --to")
     return code
 
 
-def _wanted(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    """One id to ask for, and the word or path that it stands for."""
+
+    label: str
+    symbol_id: SymbolId
+    artifact: Artifact | None = None
+    """What was met in a folder: where it holds no symbols itself, it is no loss that the store has none."""
+
+
+def _asked(
     what: list[str], *, include: tuple[str, ...], exclude: tuple[str, ...]
-) -> tuple[list[tuple[str, SymbolId]], list[tuple[str, str]]]:
-    """(label, id) pairs of what was asked for, and the files that can't be asked for, with the reason."""
-    wanted: list[tuple[str, SymbolId]] = []
-    troubles: list[tuple[str, str]] = []
+) -> tuple[list[_Asked], list[tuple[str, str]]]:
+    """What to ask for, and the files that can't be asked for, with the reason."""
+    asked: list[_Asked] = []
     paths = []
     for word in what:
         if os.path.lexists(word):
             paths.append(word)
             continue
         try:
-            wanted.append((word, SymbolId.parse(word)))
+            asked.append(_Asked(label=word, symbol_id=SymbolId.parse(word)))
         except ValueError as error:
             raise UsageError(
                 f"{word!r} is neither a file nor an id", remedy="symup inspect FILE tells a file's ids."
             ) from error
-    if paths:
-        from uploader.pipeline.gather import gather
-        from uploader.progress import Silent
+    if not paths:
+        return asked, []
 
-        gathered = gather(paths, progress=Silent(), include=include, exclude=exclude)
-        wanted += [(artifact.path, artifact.identity.primary) for artifact in gathered.artifacts]
-        troubles += [(o.path, o.reason) for o in gathered.outcomes if o.decision is Decision.FAILED]
-    return wanted, troubles
+    from uploader.pipeline.gather import gather
+    from uploader.progress import Silent
+
+    gathered = gather(paths, progress=Silent(), include=include, exclude=exclude)
+    for artifact in gathered.artifacts:
+        met = None if artifact.path in paths else artifact
+        asked.append(_Asked(label=artifact.path, symbol_id=artifact.identity.primary, artifact=met))
+    return asked, [(one.path, one.reason) for one in gathered.outcomes if one.decision is Decision.FAILED]
 
 
-def _entry(label: str, symbol_id: SymbolId, destination: Destination) -> dict[str, Any]:
+def _entry(asked: _Asked, destination: Destination) -> dict[str, Any]:
     try:
-        manifest = destination.manifest(symbol_id)
+        manifest = destination.manifest(asked.symbol_id)
         reason = "stored" if manifest else "not in the store"
-    except SymupError as error:
-        if error.exit_code is not ExitCode.REFUSED:
-            raise
+    except StoreDamaged as error:
         manifest, reason = None, error.message
+    state = "stored" if manifest else "empty" if _is_empty(asked.artifact) else "missing"
     return {
-        "what": label,
-        "id": str(symbol_id),
-        "reason": reason,
+        "what": asked.label,
+        "id": str(asked.symbol_id),
+        "state": state,
+        "reason": "no function symbols in it, and none stored" if state == "empty" else reason,
         "manifest": None if manifest is None else _manifest_object(manifest),
     }
+
+
+def _is_empty(artifact: Artifact | None) -> bool:
+    """Whether a binary holds no function at all: where its headers promise nothing but symbol tables, these are read."""
+    if artifact is None or artifact.expected_quality > Quality.FUNCTIONS:
+        return False
+    if artifact.expected_quality is Quality.NONE:
+        return True
+
+    from uploader.pipeline.make import make
+
+    try:
+        return not make(artifact, dwarf=False, threads=1).gsym
+    except InputError:
+        return False
 
 
 def _manifest_object(manifest: Manifest) -> dict[str, Any]:
@@ -135,7 +172,8 @@ def _line(entry: dict[str, Any]) -> str:
     manifest = entry["manifest"]
     label = printable(entry["what"])
     if manifest is None:
-        return f"missing   {'':9} {label}  {entry['id'] if entry['id'] != label else ''}  {printable(entry['reason'])}"
+        shown_id = "" if entry["id"] == label else entry["id"] + "  "
+        return f"{entry['state']:9} {'':9} {label}  {shown_id}{printable(entry['reason'])}"
     made = f"{manifest['created_at']} by {manifest['tool']}"
     if manifest["source_revision"]:
         made += f" from {manifest['source_revision'][:12]}"
