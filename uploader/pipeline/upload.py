@@ -233,10 +233,12 @@ class _Upload:
 
     def converted(self, artifact: Artifact) -> _Converted | Outcome:
         """Extracts and compresses; the GSYM file itself is let go before it is sent."""
-        made = make(artifact, dwarf=self.dwarf, threads=self.threads)
-        with self.lock:
-            self.extracted += 1
-        self.progress.advance("extract")
+        try:
+            made = make(artifact, dwarf=self.dwarf, threads=self.threads)
+        finally:
+            with self.lock:
+                self.extracted += 1
+            self.progress.advance("extract")
         if not made.gsym:
             return empty(artifact, warnings=made.warnings)
         return _Converted(
