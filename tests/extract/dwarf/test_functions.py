@@ -51,7 +51,7 @@ class TestNames:
     @pytest.mark.parametrize("link", ["abstract_origin", "specification"])
     def test_a_function_without_name_takes_that_of_what_it_stems_from(self, link: str) -> None:
         origin = Die(dw.SUBPROGRAM, {dw.NAME: "f", dw.LINKAGE_NAME: "_Z1fv", dw.DECLARATION: 1})
-        assert read_unit(origin, function_without_name(**{link: origin})).names == ["_Z1fv"]
+        assert read_unit(origin, function_without_name(0x1000, **{link: origin})).names == ["_Z1fv"]
 
     def test_the_linkage_name_at_the_end_of_a_chain_beats_a_name_on_the_way(self) -> None:
         declaration = Die(dw.SUBPROGRAM, {dw.NAME: "f", dw.LINKAGE_NAME: "_ZN1A1fEv", dw.DECLARATION: 1})

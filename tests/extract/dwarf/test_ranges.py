@@ -41,7 +41,7 @@ def ranges_of(
     reference: Any,
     unit: dict[int, Any] | None = None,
     executable: tuple[tuple[int, int], ...] = ((0x1000, 0x2000),),
-    **sections: bytes,
+    **sections: Any,
 ) -> list[tuple[int, int]]:
     """The ranges of one function whose DW_AT_ranges is ``reference``."""
     function = Die(dw.SUBPROGRAM, {dw.NAME: "f", dw.RANGES: reference})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import pytest
 
@@ -30,7 +31,7 @@ def test_a_header_of_every_version_and_size(
         subprogram("f", 0x1000, 0x1010),
         attributes={dw.NAME: "a.c", dw.COMP_DIR: "/src", dw.LANGUAGE: 0x0C, dw.LOW_PC: 0x1000, dw.STMT_LIST: 7},
     )
-    shape = {"version": version, "address_size": address_size, "dwarf64": dwarf64}
+    shape: dict[str, Any] = {"version": version, "address_size": address_size, "dwarf64": dwarf64}
     sections = assemble(Unit(root, **shape), Unit(root, **shape), little_endian=little_endian)
     units = units_of(sections)
     assert units.warnings == []
@@ -71,7 +72,7 @@ SOUND = Unit(compile_unit(subprogram("sound", 0x1000, 0x1010)))
         pytest.param({"address_size": 0}, "address size of 0", id="address-size-0"),
     ],
 )
-def test_a_unit_that_cannot_be_read_costs_itself_only(change: dict[str, int], words: str) -> None:
+def test_a_unit_that_cannot_be_read_costs_itself_only(change: dict[str, Any], words: str) -> None:
     broken = dataclasses.replace(Unit(compile_unit(subprogram("lost", 0x1100, 0x1110))), **change)
     result = read(assemble(SOUND, broken, SOUND))
     assert result.names == ["sound", "sound"]
