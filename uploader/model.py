@@ -91,6 +91,8 @@ class Source(enum.StrEnum):
     SYMTAB = "symtab"
     DYNSYM = "dynsym"
     MINI_DEBUGINFO = "mini-debuginfo"
+    PLT = "plt"
+    """Stubs that call into other files, by the relocations of their slots."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,9 @@ from __future__ import annotations
 import sys
 from array import array
 from bisect import bisect_left
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from uploader.binary.elf import (
@@ -16,18 +19,23 @@ from uploader.binary.elf import (
 )
 from uploader.errors import MalformedElf
 from uploader.extract.elf_symbol_choice import SymbolChooser
-from uploader.extract.elf_symbol_gather import Descriptors, SymbolGatherer
+from uploader.extract.elf_symbol_gather import Candidates, Descriptors, SymbolGatherer
 from uploader.model import Source
 
 if TYPE_CHECKING:
     from uploader.binary.elf import ElfFile, Section
     from uploader.extract.elf_symbol_choice import Choice
-    from uploader.extract.elf_symbol_gather import Candidates
+    from uploader.extract.plt import PltStubs
 
 FROM_SYMTAB = 0
 FROM_DYNSYM = 1
+FROM_MINI_DEBUGINFO = 2
+FROM_PLT = 3
 
-_SOURCES = (Source.SYMTAB, Source.DYNSYM)
+_SOURCES = (Source.SYMTAB, Source.DYNSYM, Source.MINI_DEBUGINFO, Source.PLT)
+
+RANK_OF_STUBS = 7
+"""Behind all that `Candidates.rank` knows: any other name of the same address is better."""
 
 
 class ElfSymbols:
@@ -36,7 +44,7 @@ class ElfSymbols:
     ``start`` and ``end`` are ``array('Q')`` of addresses; ``extended`` is ``array('B')``, 1 where the table gives no size and the
     end is the next symbol's start or the section's end. The name of symbol ``i`` is
     ``text[name_offset[i] : name_offset[i] + name_length[i]]``, still mangled, without ``@VERSION``. ``source`` is
-    ``array('B')``: 0 from ``.symtab``, 1 from ``.dynsym``.
+    ``array('B')`` of ``FROM_SYMTAB`` and its like.
     """
 
     def __init__(self, candidates: Candidates, choice: Choice, text: bytes) -> None:
@@ -98,31 +106,81 @@ def read_symbols(elf: ElfFile, *, symtab: bool = True, dynsym: bool = True) -> E
     - The size is the largest that stays within the section; size 0 reaches to the next symbol or the section's end.
     - On ARM the Thumb bit is masked; on ppc64 ELFv1 descriptors in ``.opd`` are followed where its bytes are in the file.
 
-    In a relocatable file addresses count from each section's own address, which is mostly 0. Raises `MalformedElf` where a table
+    In a relocatable file addresses count from where `ElfFile.layout` puts each section. Raises `MalformedElf` where a table
     or its strings lie beyond the file's end, or the table's entries have an impossible size.
     """
     wanted = ([(SHT_SYMTAB, FROM_SYMTAB)] if symtab else []) + ([(SHT_DYNSYM, FROM_DYNSYM)] if dynsym else [])
-    tables = []
-    for kind, source in wanted:
-        section = next(
-            (each for each in elf.sections if each.type == kind and each.size_bytes),
-            None,
+    return choose([read_table(elf, kind, source) for kind, source in wanted])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SymbolSet:
+    """What one source tells, before names are chosen: the candidates' names lie in ``text``."""
+
+    candidates: Candidates
+    text: bytes
+
+
+def read_table(elf: ElfFile, kind: int, source: int, *, binary: ElfFile | None = None) -> SymbolSet | None:
+    """What the first symbol table of type ``kind`` tells, as `read_symbols` counts; None where there is none.
+
+    ``binary`` is the file with the bytes that a ``.debug`` file lacks: ppc64's descriptors. Raises `MalformedElf`.
+    """
+    table = next((each for each in elf.sections if each.type == kind and each.size_bytes), None)
+    if table is None:
+        return None
+    text = _strings_of(elf, table)
+    entries = _words(elf, table)
+    gatherer = SymbolGatherer(elf, text, len(entries) // (3 if elf.bits == 64 else 4), _descriptors(elf, binary or elf))
+    gatherer.read(entries, _wide_indexes(elf, table), 0, len(text), source)
+    return SymbolSet(candidates=gatherer.candidates(), text=text)
+
+
+def stubs_as_symbols(stubs: PltStubs) -> SymbolSet:
+    """PLT stubs as the least of all symbols: they name what nothing else does."""
+    count = len(stubs.start)
+    lengths = array("I", map(len, stubs.names))
+    return SymbolSet(
+        candidates=Candidates(
+            start=stubs.start,
+            size=array("Q", map(int.__sub__, stubs.end, stubs.start)),
+            limit=stubs.end,
+            name_offset=array("Q", accumulate(lengths, initial=0))[:count],
+            name_length=lengths,
+            rank=array("B", bytes([RANK_OF_STUBS]) * count),
+            source=array("B", bytes([FROM_PLT]) * count),
+        ),
+        text=b"".join(stubs.names),
+    )
+
+
+def choose(sets: Iterable[SymbolSet | None]) -> ElfSymbols:
+    """One set of functions out of several, by the rules of `read_symbols`; of equal names that of the earlier set counts."""
+    known = [each for each in sets if each is not None]
+    text = b"".join(each.text for each in known)
+    joined = Candidates(
+        start=array("Q"),
+        size=array("Q"),
+        limit=array("Q"),
+        name_offset=array("Q"),
+        name_length=array("I"),
+        rank=array("B"),
+        source=array("B"),
+    )
+    base = 0
+    for each in known:
+        one = each.candidates
+        joined.start.extend(one.start)
+        joined.size.extend(one.size)
+        joined.limit.extend(one.limit)
+        joined.name_offset.extend(
+            array("Q", [base + offset for offset in one.name_offset]) if base else one.name_offset
         )
-        if section is not None:
-            tables.append((section, source))
-    text = bytearray()
-    bases = [0]
-    for section, _ in tables:
-        text += _strings_of(elf, section)
-        bases.append(len(text))
-    strings = bytes(text)
-    words = [_words(elf, section) for section, _ in tables]
-    capacity = sum(len(each) for each in words) // (3 if elf.bits == 64 else 4)
-    gatherer = SymbolGatherer(elf, strings, capacity, _descriptors(elf))
-    for (section, source), entries, begin, end in zip(tables, words, bases[:-1], bases[1:], strict=True):
-        gatherer.read(entries, _wide_indexes(elf, section), begin, end, source)
-    candidates = gatherer.candidates()
-    return ElfSymbols(candidates, SymbolChooser(candidates, strings).run(), strings)
+        joined.name_length.extend(one.name_length)
+        joined.rank.extend(one.rank)
+        joined.source.extend(one.source)
+        base += len(each.text)
+    return ElfSymbols(joined, SymbolChooser(joined, text).run(), text)
 
 
 def _strings_of(elf: ElfFile, table: Section) -> bytes:
@@ -157,13 +215,14 @@ def _wide_indexes(elf: ElfFile, table: Section) -> array[int]:
     return indexes
 
 
-def _descriptors(elf: ElfFile) -> Descriptors | None:
+def _descriptors(elf: ElfFile, binary: ElfFile) -> Descriptors | None:
     section = elf.section(".opd") if elf.machine == EM_PPC64 and elf.bits == 64 else None
-    if section is None or not section.has_bytes or elf.kind == ET_REL:
+    filled = binary.section(".opd")
+    if section is None or filled is None or not filled.has_bytes or elf.kind == ET_REL:
         return None
-    data = elf.contents(section)
+    data = binary.contents(filled)
     words = array("Q")
     words.frombytes(data[: len(data) - len(data) % 8])
-    if elf.little_endian != (sys.byteorder == "little"):
+    if binary.little_endian != (sys.byteorder == "little"):
         words.byteswap()
     return Descriptors(section_index=section.index, address=section.address, words=words)

@@ -1,14 +1,15 @@
-"""extract and merge: from one ELF file to one symbol table, reading every source it has."""
+"""extract and merge: from the files of one binary to one symbol table, reading every source they have."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from uploader.binary.elf import ElfFile
 from uploader.errors import InputError
 from uploader.extract.dwarf.read import read_dwarf
-from uploader.extract.elf_symbols import read_symbols
+from uploader.extract.symbol_sources import read_all_symbols
 from uploader.model import Figures, Source
 from uploader.symbols.columns import NONE, NameTable, SourceColumns, SymbolTable
 from uploader.symbols.figures import measure
@@ -25,8 +26,11 @@ class Extracted:
     warnings: tuple[str, ...]
 
 
-def build(elf: ElfFile, *, dwarf: bool = True, threads: int = 1) -> Extracted:
+def build(elf: ElfFile, *, companions: Sequence[ElfFile] = (), dwarf: bool = True, threads: int = 1) -> Extracted:
     """Reads DWARF (unless told not to) and the symbol tables, and merges them: the richest source speaks for each address.
+
+    ``companions`` are files of the same binary (its ``.debug`` file, say): DWARF is read from the first file that has it, symbols
+    from all of them; where the code lies is for ``elf`` to say. That they belong together is the caller's to know.
 
     Damage in one source costs what is damaged and is told in the warnings; the others still count.
     """
@@ -36,17 +40,14 @@ def build(elf: ElfFile, *, dwarf: bool = True, threads: int = 1) -> Extracted:
     columns: SourceColumns | None = None
     if dwarf:
         try:
-            read = read_dwarf(elf, executable, names, threads=threads)
+            read = read_dwarf(_with_dwarf((elf, *companions)), executable, names, threads=threads)
             if read is not None:
                 columns = read.columns
                 warnings.extend(read.warnings)
         except InputError as error:
             warnings.append(f"DWARF could not be read: {error.message}")
-    try:
-        symbols = read_symbols(elf)
-    except InputError as error:
-        symbols = None
-        warnings.append(f"symbol tables could not be read: {error.message}")
+    symbols, trouble = read_all_symbols((elf, *companions))
+    warnings.extend(trouble)
     plan = merge(columns, symbols, names)
     source = columns if columns is not None else SourceColumns(names=names, file_at=lambda _: (b"", b""), file_slots=0)
     table, _ = shape(source, plan, threads=threads)
@@ -57,9 +58,19 @@ def build(elf: ElfFile, *, dwarf: bool = True, threads: int = 1) -> Extracted:
             if function not in seen:
                 seen.add(function)
                 by_source[Source.DWARF] += 1
-        elif symbols is not None:
+        else:
             key = -1 - symbol
             if key not in seen:
                 seen.add(key)
                 by_source[symbols.source_of(symbol)] += 1
     return Extracted(table=table, figures=measure(table, executable, by_source), warnings=tuple(warnings))
+
+
+def _with_dwarf(files: Sequence[ElfFile]) -> ElfFile:
+    """The first file with units, else the first with line tables, else the first."""
+    for name in (".debug_info", ".debug_line"):
+        for file in files:
+            section = file.section(name)
+            if section is not None and section.has_bytes and section.size_bytes:
+                return file
+    return files[0]
