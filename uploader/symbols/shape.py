@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import cython
 
+from uploader.symbols.call_sites import join_call_sites
 from uploader.symbols.columns import NONE, SourceColumns, SymbolTable, grown, taken
 from uploader.symbols.joining import extend, shifted
 from uploader.symbols.merge import Plan
@@ -553,6 +554,13 @@ def _join(table: SymbolTable, more: SymbolTable) -> None:
         extend(column, shifted(getattr(more, name), total))
 
 
+def _shape(shaper: Shaper, plan: Plan, first: int, last: int) -> tuple[SymbolTable, array[int]]:
+    shaper.run(plan, first, last)
+    table, origin = shaper.table()
+    join_call_sites(table)
+    return table, origin
+
+
 def shape(source: SourceColumns, plan: Plan, *, threads: int = 1) -> tuple[SymbolTable, array[int]]:
     """The symbol table of a plan, and for each of its pieces the index of the plan's piece that it was cut from.
 
@@ -562,16 +570,12 @@ def shape(source: SourceColumns, plan: Plan, *, threads: int = 1) -> tuple[Symbo
     cuts = [pieces * part // threads for part in range(threads + 1)]
     shapers = [Shaper(source) for _ in range(threads)]
     if threads == 1:
-        shapers[0].run(plan, 0, pieces)
+        parts = [_shape(shapers[0], plan, 0, pieces)]
     else:
         with ThreadPoolExecutor(threads, thread_name_prefix="symup-shape") as pool:
-            for done in [
-                pool.submit(shaper.run, plan, cuts[part], cuts[part + 1]) for part, shaper in enumerate(shapers)
-            ]:
-                done.result()
-    table, origin = shapers[0].table()
-    for shaper in shapers[1:]:
-        more, more_origin = shaper.table()
+            parts = list(pool.map(lambda part: _shape(shapers[part], plan, cuts[part], cuts[part + 1]), range(threads)))
+    table, origin = parts[0]
+    for more, more_origin in parts[1:]:
         _join(table, more)
         origin.extend(more_origin)
     table.names = source.names.names

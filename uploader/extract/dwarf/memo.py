@@ -19,7 +19,8 @@ class Memo:
 
     def get(self, key: cython.ulonglong) -> cython.Py_ssize_t:
         """The value of a key, -1 where there is none."""
-        at: cython.ulonglong = ((key ^ (key >> 29)) * 0x9E3779B1 >> 7) & self.mask
+        scatter: cython.ulonglong = 0x9E3779B1
+        at: cython.ulonglong = (((key ^ (key >> 29)) * scatter) >> 7) & self.mask
         while self.keys[at] != 0:
             if self.keys[at] == key:
                 return self.values[at]
@@ -29,9 +30,10 @@ class Memo:
     def put(self, key: cython.ulonglong, value: cython.uint) -> cython.int:
         """Sets the value of a key that ``get`` does not know."""
         at: cython.ulonglong
+        scatter: cython.ulonglong = 0x9E3779B1
         if self.count >= self.limit:
             self._grow()
-        at = ((key ^ (key >> 29)) * 0x9E3779B1 >> 7) & self.mask
+        at = (((key ^ (key >> 29)) * scatter) >> 7) & self.mask
         while self.keys[at] != 0:
             at = (at + 1) & self.mask
         self.keys[at] = key

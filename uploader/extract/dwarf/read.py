@@ -109,6 +109,8 @@ def read_sections(
         row_line=tables.line,
         sequences=tables.sequences,
     )
+    # Only names of files are still to be read; .debug_info is the largest thing in memory.
+    sections.info = b""
     warnings = [*tables.warnings, *units.warnings, *(warning for batch in batches for warning in batch.warnings)]
     return DwarfRead(columns=columns, warnings=tuple(warnings))
 
