@@ -1,7 +1,7 @@
 """Joins inlines that stem from one call site.
 
-Compilers split an inlined call into several DIEs (loop unrolling, jump threading, partial inlining). Siblings with the same function, call file
-and call line answer every address alike, so one node with the ranges of all of them says the same in fewer bytes.
+Compilers split an inlined call into several DIEs (loop unrolling, jump threading, partial inlining). Siblings with the same function, call
+file and call line answer every address alike, so one node with the ranges of all of them says the same in fewer bytes.
 """
 
 from __future__ import annotations
