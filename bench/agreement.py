@@ -13,6 +13,9 @@ What counts as the same:
 A symbol ends with its section. llvm-symbolizer and llvm-gsymutil stretch a symbol without a size over the sections behind it (``_init``
 over all of ``.plt``); on either side, such a name without a line counts as none, and is told apart.
 
+llvm-symbolizer knows no names of PLT stubs: where ours is ``NAME@plt`` in a ``.plt`` section and it is silent, the address is put aside
+and told apart, too.
+
 An address where neither side names a function says nothing about the conversion: such addresses are told apart and not counted.
 Padding between functions is the usual case, where line tables run on and functions don't.
 """
@@ -118,6 +121,7 @@ class Report:
     only_line_known: int = 0
     ours_stretched: int = 0
     reference_stretched: int = 0
+    stubs: int = 0
     reader_errors: Counter[str] = field(default_factory=Counter)
     examples: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     disagreeing: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
@@ -155,6 +159,7 @@ class Report:
             "verdicts": {verdict: self.verdicts[verdict] for verdict in Verdict},
             "reference_knows_only_a_line": self.only_line_known,
             "names_stretched_over_sections": {"ours": self.ours_stretched, "reference": self.reference_stretched},
+            "plt_stubs_that_only_ours_names": self.stubs,
             "reader_errors": dict(self.reader_errors),
             "examples": dict(self.examples),
             "third": {verdict: dict(votes) for verdict, votes in self.third.items()},
@@ -180,7 +185,8 @@ class Report:
             f"  of {self.counted} addresses with a function; the same by alias {self.by_alias}, by scope {self.by_scope}",
             f"  coverage of {self.addresses} addresses drawn: {coverage}",
             f"  no function on either side: {silent}, of which the reference knows a line: {self.only_line_known}",
-            f"  names stretched over sections: ours {self.ours_stretched}, reference {self.reference_stretched}",
+            f"  names stretched over sections: ours {self.ours_stretched}, reference {self.reference_stretched};"
+            f" PLT stubs that only ours names: {self.stubs}",
             "  seconds: " + ", ".join(f"{step} {value:.1f}" for step, value in self.seconds.items()),
         ]
         lines += [f"  READER ERROR {count}: {text}" for text, count in self.reader_errors.most_common(5)]
@@ -379,12 +385,18 @@ class Code:
 
     ranges: tuple[tuple[int, int], ...]
     aliases: Mapping[int, frozenset[str]]
+    stubs: tuple[tuple[int, int], ...] = ()
 
     def stretched(self, address: int, answer: Answer) -> bool:
         """Whether the answer is the bare name of a symbol that starts in another section than the one of ``address``."""
         if answer.start is None or len(answer.frames) != 1 or answer.frames[0].line:
             return False
         return not any(low <= address < high and low <= answer.start < high for low, high in self.ranges)
+
+    def names_stub(self, address: int, answer: Answer) -> bool:
+        """Whether the answer is nothing but the name of a PLT stub, at an address in a PLT."""
+        named = len(answer.frames) == 1 and answer.frames[0].function.endswith("@plt") and not answer.frames[0].line
+        return named and any(low <= address < high for low, high in self.stubs)
 
     def draw(self, count: int, seed: int) -> list[int]:
         """``count`` different addresses (or all there are), drawn uniformly from the executable sections, ascending."""
@@ -406,8 +418,8 @@ def read_code(path: Path) -> Code:
     with path.open("rb") as stream:
         elf = ELFFile(stream)
         wanted = SHF_ALLOC | SHF_EXECINSTR
-        ranges = [
-            (section["sh_addr"], section["sh_addr"] + section["sh_size"])
+        sections = [
+            (section.name, (section["sh_addr"], section["sh_addr"] + section["sh_size"]))
             for section in elf.iter_sections()
             if section["sh_flags"] & wanted == wanted and section["sh_size"]
         ]
@@ -512,6 +524,9 @@ def measure(
         if code.stretched(address, reference[address]):
             reference[address] = NOTHING
             report.reference_stretched += 1
+        if not reference[address].frames and code.names_stub(address, ours[address]):
+            ours[address] = NOTHING
+            report.stubs += 1
         _count(report, address, ours[address], reference[address], code.aliases)
     _choose_examples(report, ours, reference)
     if third:

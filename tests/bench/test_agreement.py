@@ -175,6 +175,25 @@ def test_a_bare_name_from_another_section_is_a_stretched_symbol(told: Answer, st
     assert code.stretched(0x210, told) is stretched
 
 
+@pytest.mark.parametrize(
+    ("address", "told", "stub"),
+    [
+        (0x210, answer(Frame("puts@plt"), start=0x210), True),
+        (0x110, answer(Frame("puts@plt"), start=0x110), False),
+        (0x210, answer(Frame("puts"), start=0x210), False),
+        (0x210, answer(Frame("puts@plt", "a.c", 1), start=0x210), False),
+        (0x210, Answer(), False),
+    ],
+)
+def test_only_a_bare_plt_name_within_a_plt_is_a_stub(address: int, told: Answer, stub: bool) -> None:
+    code = agreement.Code(ranges=((0x100, 0x300),), aliases={}, stubs=((0x200, 0x300),))
+    assert code.names_stub(address, told) is stub
+
+
+def test_the_plt_of_a_real_binary_is_found(built_binary: Callable[[str], Path]) -> None:
+    assert agreement.read_code(built_binary("gcc-dwarf5")).stubs
+
+
 def test_symbols_and_executable_sections_are_read_from_a_real_binary(built_binary: Callable[[str], Path]) -> None:
     code = agreement.read_code(built_binary("gcc-dwarf5"))
     named = {name: address for address, names in code.aliases.items() for name in names}
