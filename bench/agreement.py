@@ -185,8 +185,8 @@ class Report:
             f"  of {self.counted} addresses with a function; the same by alias {self.by_alias}, by scope {self.by_scope}",
             f"  coverage of {self.addresses} addresses drawn: {coverage}",
             f"  no function on either side: {silent}, of which the reference knows a line: {self.only_line_known}",
-            f"  names stretched over sections: ours {self.ours_stretched}, reference {self.reference_stretched};"
-            f" PLT stubs that only ours names: {self.stubs}",
+            f"  names stretched over sections: ours {self.ours_stretched}, reference {self.reference_stretched}",
+            f"  PLT stubs that only ours names: {self.stubs}",
             "  seconds: " + ", ".join(f"{step} {value:.1f}" for step, value in self.seconds.items()),
         ]
         lines += [f"  READER ERROR {count}: {text}" for text, count in self.reader_errors.most_common(5)]
@@ -428,7 +428,11 @@ def read_code(path: Path) -> Code:
             if section["sh_type"] in {"SHT_SYMTAB", "SHT_DYNSYM"}:
                 for address, name in _code_symbols(elf, section):
                     names[address].add(without_version(name))
-    return Code(ranges=tuple(sorted(ranges)), aliases={address: frozenset(found) for address, found in names.items()})
+    return Code(
+        ranges=tuple(sorted(place for _, place in sections)),
+        aliases={address: frozenset(found) for address, found in names.items()},
+        stubs=tuple(place for name, place in sections if name.startswith((".plt", ".iplt"))),
+    )
 
 
 def _code_symbols(elf: ELFFile, section: Section) -> Iterator[tuple[int, str]]:
