@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from uploader.binary.identity import Identified
+from uploader.discover.companions import Search
 from uploader.model import Identity, Quality, Source
 
 _GIVES = {
@@ -12,31 +14,45 @@ _GIVES = {
     Source.DWARF_LINES: Quality.LINES,
     Source.SYMTAB: Quality.FUNCTIONS,
     Source.DYNSYM: Quality.FUNCTIONS,
+    Source.MINI_DEBUGINFO: Quality.FUNCTIONS,
 }
 """The sources that `extract` reads, and the quality that each should give."""
 
 
-def expected_quality(file: Identified, *, dwarf: bool) -> Quality:
-    """The quality that reading ``file`` should give: a higher one would have it read again at every run."""
-    usable = (source for source in file.sources if dwarf or not source.startswith("dwarf"))
+def expected_quality(files: Iterable[Identified], *, dwarf: bool) -> Quality:
+    """The quality that reading ``files`` together should give: a higher one would have them read again at every run."""
+    usable = (source for file in files for source in file.sources if dwarf or not source.startswith("dwarf"))
     return max((_GIVES.get(source, Quality.NONE) for source in usable), default=Quality.NONE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Artifact:
-    """One symbol file to be: an id, and the files that speak for it, the richest first."""
+    """One symbol file to be: an id, and the files that are read for it, the binary first, as far as it is there."""
 
     identity: Identity
     inputs: tuple[Identified, ...]
     expected_quality: Quality
     """What its sources should give; extracting may yet prove it wrong."""
+    search: Search | None = None
+    """What came of looking for the debug information that was not among the files met."""
+    ask_debuginfod: bool = False
+    """A debuginfod server may yet have what is missing: it is asked once the destination wants the artifact."""
 
     @property
     def main(self) -> Identified:
-        """The file whose symbols count most."""
+        """The file that runs, or the richest where that isn't among them."""
         return self.inputs[0]
 
     @property
     def path(self) -> str:
         """The path that this artifact is told by."""
         return self.main.path
+
+    @property
+    def size_bytes(self) -> int:
+        """The size of all files that are read for it."""
+        return sum(file.size_bytes for file in self.inputs)
+
+    def has(self, source: Source) -> bool:
+        """Whether one of its files has that source."""
+        return any(source in file.sources for file in self.inputs)

@@ -24,6 +24,7 @@ from uploader.pipeline.outcomes import (
     gated,
     stumbled,
 )
+from uploader.pipeline.pair import USUAL_PLACES, DebugSources
 from uploader.progress import Progress
 
 SUFFIX = ".gsym"
@@ -41,6 +42,7 @@ def convert(
     require: Quality | None = None,
     allow_empty: bool = False,
     to_folder: bool = False,
+    debug: DebugSources = USUAL_PLACES,
 ) -> Finished:
     """Writes one GSYM file for each artifact that ``inputs`` hold: to ``output``, or into it where it is a folder.
 
@@ -48,7 +50,7 @@ def convert(
     In a folder the files are named after their inputs. A file appears whole or not at all. Raises `UsageError`; a file's trouble
     is its outcome; an interruption is answered as `upload` does.
     """
-    gathered = gather(inputs, progress=progress, include=include, exclude=exclude, dwarf=dwarf)
+    gathered = gather(inputs, progress=progress, include=include, exclude=exclude, dwarf=dwarf, debug=debug)
     outcomes = list(gathered.outcomes)
     folder = to_folder or output.is_dir() or len(inputs) > 1 or any(Path(path).is_dir() for path in inputs)
     if gathered.artifacts:
@@ -64,7 +66,7 @@ def convert(
     def carry(artifact: Artifact, target: Path) -> Outcome:
         if stopped.is_set():
             return failed(artifact.path, "interrupted before this file")
-        return _converted(artifact, target, dwarf=dwarf, threads=threads)
+        return _converted(artifact, target, dwarf=dwarf, threads=threads, debug=debug)
 
     try:
         pending = [workers.submit(carry, *pair) for pair in zip(gathered.artifacts, targets, strict=True)]
@@ -112,12 +114,12 @@ def _make_folder(folder: Path) -> None:
         raise UsageError(f"can't write to {folder}: {error.strerror or error}") from error
 
 
-def _converted(artifact: Artifact, target: Path, *, dwarf: bool, threads: int) -> Outcome:
+def _converted(artifact: Artifact, target: Path, *, dwarf: bool, threads: int, debug: DebugSources) -> Outcome:
     started = time.monotonic()
     try:
         if any(target.exists() and target.samefile(file.path) for file in artifact.inputs):
             raise UsageError(f"{target} is the input itself", remedy="Name another file with -o.")
-        made = make(artifact, dwarf=dwarf, threads=threads)
+        made = make(artifact, dwarf=dwarf, threads=threads, debug=debug)
         if not made.gsym:
             return empty(artifact, warnings=made.warnings)
         _write_whole(target, made.gsym)
@@ -135,10 +137,11 @@ def _converted(artifact: Artifact, target: Path, *, dwarf: bool, threads: int) -
         identity=artifact.identity,
         quality=made.figures.quality,
         figures=made.figures,
-        input_size_bytes=artifact.main.size_bytes,
+        input_size_bytes=artifact.size_bytes,
         gsym_size_bytes=len(made.gsym),
         seconds=time.monotonic() - started,
         warnings=made.warnings,
+        remedy=made.remedy,
     )
 
 

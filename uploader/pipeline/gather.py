@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from uploader.binary.elf import ET_CORE, ET_REL, ElfFile
 from uploader.binary.identity import Identified, code_digest, identify
+from uploader.discover.companions import Companions
 from uploader.discover.walk import Trouble, walk
 from uploader.errors import ExitCode, InputError, NotElf
-from uploader.model import Decision, Identity, Outcome, SymbolId
-from uploader.pipeline.artifact import Artifact, expected_quality
+from uploader.model import Decision, Outcome, SymbolId
+from uploader.pipeline.artifact import Artifact
 from uploader.pipeline.outcomes import failed, skipped
+from uploader.pipeline.pair import USUAL_PLACES, DebugSources, by_base_name, completed, paired
 from uploader.progress import Progress
 
 _READ_SIZE_BYTES = 1 << 20
@@ -34,12 +37,14 @@ def gather(
     include: Sequence[str] = (),
     exclude: Sequence[str] = (),
     dwarf: bool = True,
+    debug: DebugSources = USUAL_PLACES,
 ) -> Gathered:
     """Walks ``paths``, identifies what it finds and puts files of one id together.
 
-    Files of one id are one artifact where their code is the same: a stripped binary and its debug file, say. The richest is read,
-    the others are skipped with a reason that names it. An id with two different contents is a failure of all its files.
-    A file's trouble is its outcome; this raises `UsageError` only, for paths and patterns that can't be.
+    Files of one id are one artifact where their code is the same: a stripped binary and its debug file, say. What adds to the
+    binary is read with it, the others are skipped with a reason that names it. An id with two different contents is a failure of
+    all its files. For what still lacks debug information its debug file is looked for in ``debug`` and where debuggers look.
+    A file's trouble is its outcome; this raises `UsageError` only, for paths, patterns and folders that can't be.
     """
     outcomes: list[Outcome] = []
     by_id: dict[SymbolId, list[Identified]] = {}
@@ -58,13 +63,22 @@ def gather(
         else:
             by_id.setdefault(met.identity.primary, []).append(met)
     artifacts = []
+    settled: list[Outcome] = []
     for files in by_id.values():
-        artifact, settled = _together(files, dwarf=dwarf)
-        for outcome in settled:
-            outcomes.append(outcome)
-            progress.finished(outcome)
+        artifact, parts = _together(files, dwarf=dwarf)
+        settled.extend(parts)
         if artifact is not None:
             artifacts.append(artifact)
+    companions = Companions(
+        roots=[os.fspath(path) for path in paths],
+        debug_dirs=debug.debug_dirs,
+        system_dirs=debug.system_dirs,
+        met=by_base_name([file for files in by_id.values() for file in files]),
+    )
+    artifacts, parts = completed(artifacts, companions, debug, dwarf=dwarf)
+    for outcome in settled + parts:
+        outcomes.append(outcome)
+        progress.finished(outcome)
     return Gathered(artifacts=tuple(artifacts), outcomes=tuple(outcomes))
 
 
@@ -90,7 +104,7 @@ def _identified(path: str) -> Identified | Outcome:
 def _together(files: list[Identified], *, dwarf: bool) -> tuple[Artifact | None, list[Outcome]]:
     """One artifact from the files of one id, and the outcomes of those that it does not need."""
     if len(files) == 1:
-        return _artifact(files, dwarf=dwarf), []
+        return paired(files, dwarf=dwarf)
     settled: list[Outcome] = []
     by_content: dict[str, Identified] = {}
     for file in files:
@@ -120,10 +134,8 @@ def _together(files: list[Identified], *, dwarf: bool) -> tuple[Artifact | None,
                 )
             )
         return None, settled
-    ordered = sorted(distinct, key=lambda file: _richness(file, dwarf=dwarf), reverse=True)
-    main = ordered[0]
-    settled.extend(skipped(file, f"has the id of {main.path}, which is read instead") for file in ordered[1:])
-    return _artifact(ordered, dwarf=dwarf), settled
+    artifact, parts = paired(distinct, dwarf=dwarf)
+    return artifact, settled + parts
 
 
 def _in_conflict(files: Iterable[Identified]) -> bool:
@@ -143,25 +155,6 @@ def _in_conflict(files: Iterable[Identified]) -> bool:
             except InputError:
                 digests.add(f"unreadable {file.path}")
     return len(shapes) > 1 or len(digests) > 1
-
-
-def _richness(file: Identified, *, dwarf: bool) -> tuple[int, int, int, bool]:
-    """Orders files of one id by worth; of equals the first found stays first, as sorting is stable."""
-    tables = [source for source in file.sources if not source.startswith("dwarf")]
-    return (expected_quality(file, dwarf=dwarf), len(tables), file.size_bytes, file.has_code_bytes)
-
-
-def _artifact(files: Sequence[Identified], *, dwarf: bool) -> Artifact:
-    return Artifact(
-        identity=_all_ids(files), inputs=tuple(files), expected_quality=expected_quality(files[0], dwarf=dwarf)
-    )
-
-
-def _all_ids(files: Sequence[Identified]) -> Identity:
-    """The ids of all files, those of a shipped binary among them, so that a look-up by any finds the artifact."""
-    primary = files[0].identity.primary
-    aliases = {alias: None for file in files for alias in file.identity.aliases if alias != primary}
-    return Identity(primary=primary, aliases=tuple(aliases))
 
 
 def _content_sha256(path: str) -> str:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 
 from uploader.binary.elf import ElfFile
+from uploader.errors import InputError
 from uploader.extract.extract import build
 from uploader.gsym.encode import encode
-from uploader.model import Figures, IdScheme, SymbolId
+from uploader.model import Figures, IdScheme, Source, SymbolId
 from uploader.pipeline.artifact import Artifact
+from uploader.pipeline.missing import missing_debug_info
+from uploader.pipeline.pair import USUAL_PLACES, DebugSources
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,22 +22,47 @@ class Made:
     gsym: bytes
     figures: Figures
     warnings: tuple[str, ...]
+    remedy: str | None = None
+    """How to get more out of it, where that can be told."""
 
 
-def make(artifact: Artifact, *, dwarf: bool, threads: int) -> Made:
-    """Reads the artifact's richest file. Raises `InputError` where nothing sound can be got out of it."""
-    with ElfFile.open(artifact.main.path) as elf:
-        extracted = build(elf, dwarf=dwarf, threads=threads)
+def make(artifact: Artifact, *, dwarf: bool, threads: int, debug: DebugSources = USUAL_PLACES) -> Made:
+    """Reads the artifact's files, and first asks debuginfod for what is missing where the artifact says so.
+
+    A companion that can't be read is told in the warnings. Raises `InputError` where nothing sound can be got out of the main file.
+    """
+    warnings: list[str] = []
+    unhelped = ""
+    if debug.debuginfod is not None and artifact.ask_debuginfod:
+        fetched = debug.debuginfod.fetch(artifact.main)
+        unhelped = fetched.reason
+        if fetched.file is not None:
+            artifact = replace(artifact, inputs=(*artifact.inputs, fetched.file))
+    remedy = None
+    if dwarf:
+        missing, remedy = missing_debug_info(artifact, debuginfod=unhelped)
+        warnings.extend(missing)
+    with ExitStack() as stack:
+        elf = stack.enter_context(ElfFile.open(artifact.main.path))
+        companions = []
+        for file in artifact.inputs[1:]:
+            try:
+                companions.append(stack.enter_context(ElfFile.open(file.path)))
+            except InputError as error:
+                warnings.append(f"its companion was left out: {error.message}")
+        extracted = build(elf, companions=companions, dwarf=dwarf, threads=threads)
         base_address, little_endian = elf.base_address, elf.little_endian
     gsym = b""
-    if len(extracted.table):
+    # Stubs alone are no symbols of this file.
+    if any(count for source, count in extracted.figures.by_source.items() if source != Source.PLT):
         gsym = encode(
             extracted.table,
             base_address=base_address,
             uuid=uuid(artifact.identity.primary),
             little_endian=little_endian,
+            threads=threads,
         )
-    return Made(gsym=gsym, figures=extracted.figures, warnings=extracted.warnings)
+    return Made(gsym=gsym, figures=extracted.figures, warnings=(*warnings, *extracted.warnings), remedy=remedy)
 
 
 def uuid(symbol_id: SymbolId) -> bytes:

@@ -94,7 +94,7 @@ def empty(artifact: Artifact, *, warnings: tuple[str, ...] = ()) -> Outcome:
 
 def about(artifact: Artifact, outcome: Outcome) -> Outcome:
     """The outcome with what is known of the artifact."""
-    return replace(outcome, identity=artifact.identity, input_size_bytes=artifact.main.size_bytes)
+    return replace(outcome, identity=artifact.identity, input_size_bytes=artifact.size_bytes)
 
 
 def stumbled(path: str, error: Exception) -> Outcome:

@@ -17,6 +17,7 @@ from uploader.model import Decision, Figures, Outcome, Quality, Source
 from uploader.pipeline.artifact import Artifact
 from uploader.pipeline.gather import gather
 from uploader.pipeline.make import make
+from uploader.pipeline.missing import missing_debug_info
 from uploader.pipeline.outcomes import (
     Finished,
     about,
@@ -26,6 +27,7 @@ from uploader.pipeline.outcomes import (
     gated,
     stumbled,
 )
+from uploader.pipeline.pair import USUAL_PLACES, DebugSources
 from uploader.progress import Progress
 from uploader.transfer.chunks import ChunkedFile, compress
 from uploader.transfer.protocol import (
@@ -61,6 +63,7 @@ def upload(
     require: Quality | None = None,
     allow_empty: bool = False,
     environ: Mapping[str, str] | None = None,
+    debug: DebugSources = USUAL_PLACES,
 ) -> Finished:
     """Finds, converts and sends what ``destination`` lacks or holds in a poorer quality; everything else is left alone.
 
@@ -74,19 +77,20 @@ def upload(
         progress=progress,
         jobs=jobs,
         dwarf=dwarf,
+        debug=debug,
         force=force,
         require=require,
         source_revision=source_revision(os.environ if environ is None else environ),
         extracting=threading.Semaphore(jobs),
     )
     try:
-        gathered = gather(paths, progress=progress, include=include, exclude=exclude, dwarf=dwarf)
+        gathered = gather(paths, progress=progress, include=include, exclude=exclude, dwarf=dwarf, debug=debug)
         run.outcomes.extend(gathered.outcomes)
         run.unreached = len(gathered.artifacts)
         wanted = run.ask(gathered.artifacts)
         if dry_run:
             for artifact, answer in wanted:
-                run.finish(_planned(artifact, answer))
+                run.finish(_planned(artifact, answer, dwarf=dwarf))
         elif wanted:
             run.carry_all([artifact for artifact, _ in wanted])
     except KeyboardInterrupt:
@@ -116,6 +120,7 @@ class _Upload:
     progress: Progress
     jobs: int
     dwarf: bool
+    debug: DebugSources
     force: bool
     require: Quality | None
     source_revision: str
@@ -141,7 +146,7 @@ class _Upload:
         promising = []
         for artifact in artifacts:
             if artifact.expected_quality is Quality.NONE:
-                self.finish(empty(artifact))
+                self.finish(empty(artifact, warnings=missing_debug_info(artifact)[0] if self.dwarf else ()))
             else:
                 promising.append(artifact)
         if not promising:
@@ -234,7 +239,7 @@ class _Upload:
     def converted(self, artifact: Artifact) -> _Converted | Outcome:
         """Extracts and compresses; the GSYM file itself is let go before it is sent."""
         try:
-            made = make(artifact, dwarf=self.dwarf, threads=self.threads)
+            made = make(artifact, dwarf=self.dwarf, threads=self.threads, debug=self.debug)
         finally:
             with self.lock:
                 self.extracted += 1
@@ -245,6 +250,7 @@ class _Upload:
             file=compress(made.gsym, max_chunk_size_bytes=self.max_chunk_size_bytes),
             figures=made.figures,
             warnings=made.warnings,
+            remedy=made.remedy,
         )
 
     def manifest(self, artifact: Artifact, made: _Converted) -> Manifest:
@@ -271,6 +277,7 @@ class _Converted:
     file: ChunkedFile
     figures: Figures
     warnings: tuple[str, ...]
+    remedy: str | None
 
 
 def _unsent(artifact: Artifact, error: SymupError) -> Outcome:
@@ -297,7 +304,8 @@ def _present(artifact: Artifact, answer: Answer) -> Outcome:
     )
 
 
-def _planned(artifact: Artifact, answer: Answer) -> Outcome:
+def _planned(artifact: Artifact, answer: Answer, *, dwarf: bool) -> Outcome:
+    warnings, remedy = missing_debug_info(artifact) if dwarf else ((), None)
     return about(
         artifact,
         Outcome(
@@ -305,6 +313,8 @@ def _planned(artifact: Artifact, answer: Answer) -> Outcome:
             decision=Decision.PLANNED,
             reason=f"would be sent: {answer.reason}",
             quality=artifact.expected_quality,
+            warnings=warnings,
+            remedy=remedy,
         ),
     )
 
@@ -317,7 +327,7 @@ def _sent(artifact: Artifact, made: _Converted, sent: Sent, *, seconds: float) -
         identity=artifact.identity,
         quality=made.figures.quality,
         figures=made.figures,
-        input_size_bytes=artifact.main.size_bytes,
+        input_size_bytes=artifact.size_bytes,
         gsym_size_bytes=made.file.content_size_bytes,
         compressed_size_bytes=made.file.compressed_size_bytes,
         sent_size_bytes=sent.sent_size_bytes,
@@ -325,4 +335,5 @@ def _sent(artifact: Artifact, made: _Converted, sent: Sent, *, seconds: float) -
         chunks_sent=sent.chunks_sent,
         seconds=seconds,
         warnings=made.warnings,
+        remedy=made.remedy,
     )

@@ -104,6 +104,8 @@ def _kind_of(reason: str) -> str:
         return "a copy of another file"
     if reason.startswith("has the id of "):
         return "has the id of another file, which is read instead"
+    if reason.startswith("part of ") and reason.endswith(", which it is read with"):
+        return "part of another file, which it is read with"
     return reason
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ipaddress
 import ssl
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from typing import NoReturn, TypeVar
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import IO, NoReturn, TypeVar
 from urllib.parse import quote, urlsplit
 
 import httpx
@@ -45,6 +46,9 @@ _MAX_CONNECTIONS = 32
 _TIMEOUT = httpx.Timeout(connect=15.0, read=120.0, write=120.0, pool=None)
 # The server reads the whole artifact back before it answers.
 _COMMIT_TIMEOUT = httpx.Timeout(connect=15.0, read=900.0, write=120.0, pool=None)
+MIN_PROGRESS_BYTES = 100 * 1024
+"""What must arrive of a download within its time, or it counts as stalled: elfutils' measure."""
+
 _ERRORS: dict[str, type[Refused]] = {
     "chunk_mismatch": ChunkMismatch,
     "artifact_mismatch": ArtifactMismatch,
@@ -332,6 +336,74 @@ class HttpDestination:
                 f"{self._url} knows no such page (404)", remedy="Check that the destination's URL is a symup server's."
             )
         raise _ERRORS.get(said.get("error", ""), Refused)(f"{self._url} declined: {reason}", remedy=remedy)
+
+
+def download(
+    url: str,
+    target: IO[bytes],
+    *,
+    headers: Mapping[str, str],
+    stall_seconds: float,
+    deadline: float | None,
+    max_size_bytes: int,
+) -> int:
+    """One GET of a foreign server, its body written to ``target`` from the start; gives the status, and the body only for 200.
+
+    ``headers`` go to the server asked and not to where it redirects. Raises `NetworkGaveOut` where the connection fails, where
+    less than `MIN_PROGRESS_BYTES` arrive in ``stall_seconds``, and past ``deadline`` (of `time.monotonic`); `Refused` for
+    an answer of more than ``max_size_bytes``, or a redirection that makes no sense.
+    """
+    origin = _origin(httpx.URL(url))
+    host = origin[1]
+    timeout = httpx.Timeout(stall_seconds)
+    if deadline is not None:
+        timeout = httpx.Timeout(max(0.001, min(stall_seconds, deadline - time.monotonic())))
+    target.seek(0)
+    target.truncate()
+    own = {"User-Agent": f"symup/{__version__}", "Accept-Encoding": "identity"}
+    try:
+        with httpx.Client(timeout=timeout, headers=own, trust_env=not _is_loopback(host)) as client:
+            at = httpx.URL(url)
+            for _ in range(_MAX_REDIRECTS + 1):
+                sent = dict(headers) if _origin(at) == origin else {}
+                with client.stream("GET", at, headers=sent) as response:
+                    if response.has_redirect_location:
+                        following = at.join(response.headers["Location"])
+                        if following.scheme != "https" and (following.scheme != "http" or at.scheme == "https"):
+                            raise Refused(f"{host} redirects to {following.scheme}://{following.host}")
+                        at = following
+                        continue
+                    if response.status_code == 200:
+                        _save(response, target, stall_seconds, deadline, max_size_bytes)
+                    return response.status_code
+    except httpx.TransportError as error:
+        raise NetworkGaveOut(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__) from error
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
+        raise Refused(f"{host} gave an answer that can't be read: {error}") from error
+    raise Refused(f"{host} redirects without end")
+
+
+def _save(
+    response: httpx.Response, target: IO[bytes], stall_seconds: float, deadline: float | None, max_size_bytes: int
+) -> None:
+    declared = response.headers.get("Content-Length", "")
+    if declared.isdigit() and int(declared) > max_size_bytes:
+        raise Refused(f"the answer is of {declared} bytes, over the limit of {max_size_bytes}")
+    size_bytes = 0
+    window, window_size_bytes = time.monotonic(), 0
+    for piece in response.iter_raw():
+        size_bytes += len(piece)
+        if size_bytes > max_size_bytes:
+            raise Refused(f"the answer is over the limit of {max_size_bytes} bytes")
+        target.write(piece)
+        now = time.monotonic()
+        if deadline is not None and now > deadline:
+            raise NetworkGaveOut("it took longer than allowed")
+        if now - window > stall_seconds:
+            if size_bytes - window_size_bytes < MIN_PROGRESS_BYTES:
+                raise NetworkGaveOut(f"less than {MIN_PROGRESS_BYTES} bytes came in {stall_seconds:g} s")
+            window, window_size_bytes = now, size_bytes
+    target.flush()
 
 
 _LOGIN_REMEDY = "Give a token with SYMUP_TOKEN that may do this in this project."

@@ -1,0 +1,143 @@
+"""Puts the files of one binary together: which is the binary, which of the others add to it, and what is still missing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from uploader.binary.elf import ET_DYN, ET_EXEC
+from uploader.binary.identity import Identified
+from uploader.discover.companions import SYSTEM_DEBUG_DIRS, Companions
+from uploader.discover.debuginfod import DebugInfod
+from uploader.model import Identity, Outcome, Quality, Source
+from uploader.pipeline.artifact import Artifact, expected_quality
+from uploader.pipeline.outcomes import skipped
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DebugSources:
+    """Where debug information is looked for besides the paths given."""
+
+    debug_dirs: tuple[str, ...] = ()
+    system_dirs: tuple[str, ...] = SYSTEM_DEBUG_DIRS
+    debuginfod: DebugInfod | None = None
+
+
+USUAL_PLACES = DebugSources()
+
+
+def paired(files: Sequence[Identified], *, dwarf: bool) -> tuple[Artifact, list[Outcome]]:
+    """One artifact from files of one id and one code, and the outcomes of those that are not its main file.
+
+    The main file is the richest of those with code in them. Read with it is each that adds a source, the richest first.
+    """
+    ordered = sorted(files, key=lambda file: _richness(file, dwarf=dwarf), reverse=True)
+    main = next((file for file in ordered if file.has_code_bytes), ordered[0])
+    inputs = [main]
+    have = set(main.sources)
+    settled = []
+    for file in ordered:
+        if file is main:
+            continue
+        if _adds(file, have, dwarf=dwarf):
+            inputs.append(file)
+            have.update(file.sources)
+            settled.append(part_of(file, main))
+        else:
+            settled.append(skipped(file, f"has the id of {main.path}, which is read instead"))
+    return _artifact(inputs, dwarf=dwarf), settled
+
+
+def part_of(file: Identified, main: Identified) -> Outcome:
+    """The outcome of a companion. Its size counts with the artifact."""
+    return replace(skipped(file, f"part of {main.path}, which it is read with"), input_size_bytes=0)
+
+
+def completed(
+    artifacts: Sequence[Artifact], companions: Companions, debug: DebugSources, *, dwarf: bool
+) -> tuple[list[Artifact], list[Outcome]]:
+    """The artifacts with the debug files that could be found for them; and the outcomes of files that were artifacts themselves."""
+    lone = {inode: artifact for artifact in artifacts if (inode := _inode(artifact)) is not None}
+    taken: dict[str, Outcome] = {}
+    found = []
+    for artifact in artifacts:
+        complete = _completed(artifact, companions, debug, dwarf=dwarf)
+        found.append(complete)
+        for file in complete.inputs[len(artifact.inputs) :]:
+            own = lone.get(_inode_of(file.path) or (0, 0))
+            if own is not None and own is not artifact:
+                taken[own.path] = part_of(own.main, artifact.main)
+    return [artifact for artifact in found if artifact.path not in taken], list(taken.values())
+
+
+def _completed(artifact: Artifact, companions: Companions, debug: DebugSources, *, dwarf: bool) -> Artifact:
+    main = artifact.main
+    wanted = Source.DWARF if dwarf else Source.SYMTAB
+    if artifact.has(wanted) or not main.has_code_bytes or main.kind not in (ET_EXEC, ET_DYN):
+        return artifact
+    search = companions.search(main)
+    inputs = list(artifact.inputs)
+    if search.found is not None and _adds(
+        search.found, {source for file in inputs for source in file.sources}, dwarf=dwarf
+    ):
+        inputs.append(search.found)
+    if debug.debuginfod is None or any(wanted in file.sources for file in inputs):
+        return replace(_artifact(inputs, dwarf=dwarf), search=search)
+    cached = debug.debuginfod.cached(main)
+    if cached is not None:
+        return replace(_artifact([*inputs, cached], dwarf=dwarf), search=search)
+    ask = debug.debuginfod.may_have(main)
+    made = replace(_artifact(inputs, dwarf=dwarf), search=search, ask_debuginfod=ask)
+    return replace(made, expected_quality=Quality.FULL) if ask and dwarf else made
+
+
+def by_base_name(files: Sequence[Identified]) -> Mapping[str, Sequence[str]]:
+    """The paths of files by what they are called."""
+    names: dict[str, list[str]] = {}
+    for file in files:
+        names.setdefault(os.path.basename(file.path), []).append(file.path)
+    return names
+
+
+def _adds(file: Identified, have: set[Source], *, dwarf: bool) -> bool:
+    """Whether a file has a source that is not there yet. Line tables alone and mini-debuginfo are no gain beside what is more."""
+    known = set(have)
+    if Source.DWARF in known or not dwarf:
+        known |= {Source.DWARF_LINES}
+    if not dwarf:
+        known |= {Source.DWARF}
+    if Source.SYMTAB in known:
+        known |= {Source.MINI_DEBUGINFO}
+    return any(source not in known for source in file.sources)
+
+
+def _richness(file: Identified, *, dwarf: bool) -> tuple[int, int, int, bool]:
+    """Orders files of one id by worth; of equals the first found stays first, as sorting is stable."""
+    tables = [source for source in file.sources if not source.startswith("dwarf")]
+    return (expected_quality([file], dwarf=dwarf), len(tables), file.size_bytes, file.has_code_bytes)
+
+
+def _artifact(files: Sequence[Identified], *, dwarf: bool) -> Artifact:
+    return Artifact(
+        identity=_all_ids(files), inputs=tuple(files), expected_quality=expected_quality(files, dwarf=dwarf)
+    )
+
+
+def _all_ids(files: Sequence[Identified]) -> Identity:
+    """The ids of all files, those of a shipped binary among them, so that a look-up by any finds the artifact."""
+    primary = files[0].identity.primary
+    ids = (each for file in files for each in (file.identity.primary, *file.identity.aliases))
+    return Identity(primary=primary, aliases=tuple(dict.fromkeys(each for each in ids if each != primary)))
+
+
+def _inode(artifact: Artifact) -> tuple[int, int] | None:
+    return _inode_of(artifact.path) if len(artifact.inputs) == 1 else None
+
+
+def _inode_of(path: str) -> tuple[int, int] | None:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
