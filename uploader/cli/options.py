@@ -11,6 +11,8 @@ import typer
 from uploader import config
 
 if TYPE_CHECKING:
+    from uploader.pipeline.pair import DebugSources
+    from uploader.progress import Progress
     from uploader.transfer.protocol import Destination
 
 Paths = Annotated[list[Path], typer.Argument(help="Files and folders.", show_default=False, metavar="PATHS...")]
@@ -41,9 +43,60 @@ Exclude = Annotated[
     typer.Option("--exclude", metavar="GLOB", help="No files or folders that match; repeatable."),
 ]
 NoDwarf = Annotated[bool, typer.Option("--no-dwarf", help="Leave debug information out: function names only.")]
+DebugDir = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--debug-dir",
+        metavar="DIR",
+        help="Look for debug files here, too, by build-id; repeatable. [env SYMUP_DEBUG_DIR]",
+    ),
+]
+DebugInfoD = Annotated[
+    bool, typer.Option("--debuginfod", help="Ask the servers of DEBUGINFOD_URLS for debug files that are not here.")
+]
 Require = Annotated[
     str | None,
     typer.Option("--require", metavar="QUALITY", help="Exit with 7 if a file is poorer: full, lines or functions."),
+]
+ReportJson = Annotated[
+    str | None,
+    typer.Option("--report-json", metavar="FILE", help="Write the report as JSON, too (docs/report.schema.json)."),
+]
+ReportHtml = Annotated[
+    str | None,
+    typer.Option("--report-html", metavar="FILE", help="Write the report as a page of its own, to open in a browser."),
+]
+GitlabReport = Annotated[
+    str | None,
+    typer.Option("--gitlab-report", metavar="FILE", help="Write what needs care as a GitLab Code Quality report."),
+]
+Junit = Annotated[
+    str | None, typer.Option("--junit", metavar="FILE", help="Write the report as JUnit XML: one test case a file.")
+]
+Dotenv = Annotated[
+    str | None,
+    typer.Option("--dotenv", metavar="FILE", help="Write the counts as NAME=value lines: GitLab's dotenv report."),
+]
+MinLineCoverage = Annotated[
+    float | None,
+    typer.Option(
+        "--min-line-coverage",
+        metavar="PERCENT",
+        help="Exit with 7 if less of a file's code has lines. [env SYMUP_MIN_LINE_COVERAGE]",
+    ),
+]
+FailOn = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--fail-on",
+        metavar="KIND[,KIND...]",
+        help="What else makes the exit code 1 than failed and conflict: missing-debug, declined, warnings; "
+        "'none' first takes failed and conflict out. [env SYMUP_FAIL_ON]",
+    ),
+]
+Shard = Annotated[
+    str | None,
+    typer.Option("--shard", metavar="I/N", help="Only the I-th of N parts of all ids, the same wherever it is run."),
 ]
 AllowEmpty = Annotated[bool, typer.Option("--allow-empty", help="Nothing with symbols found is no failure.")]
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")]
@@ -54,6 +107,17 @@ Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Every file, what
 def settings(**flags: Any) -> config.Settings:
     """The settings of this run: these flags over environment and configuration files. Raises `UsageError`."""
     return config.load(flags)
+
+
+def debug_sources(chosen: config.Settings, observer: Progress) -> DebugSources:
+    """Where debug information may be looked for, as the settings say. Raises `UsageError`; contacts nothing yet."""
+    from uploader.discover.debuginfod import DebugInfod, DebugInfodSettings
+    from uploader.pipeline.pair import DebugSources
+
+    debuginfod = None
+    if chosen.debuginfod:
+        debuginfod = DebugInfod(DebugInfodSettings.from_environment(os.environ), note=observer.note)
+    return DebugSources(debug_dirs=chosen.debug_dir, debuginfod=debuginfod)
 
 
 def open_destination(chosen: config.Settings) -> Destination:
