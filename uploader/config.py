@@ -1,6 +1,6 @@
 """The settings of a run, from four layers: flag > environment > ``symup.toml`` of the project > the user's config file.
 
-A file names settings as the flags do, without the dashes in front::
+A file names settings as the flags do, without the dashes in front and with ``_`` for those within::
 
     to = "https://symbols.example.com"
     project = "backend"
@@ -9,8 +9,9 @@ A file names settings as the flags do, without the dashes in front::
     exclude = ["*.o"]
     require = "lines"
     dwarf = true
+    debug_dir = ["symbols"]
 
-Files never hold a token: they get committed and copied. A relative ``to`` in a file is relative to that file's folder.
+Files never hold a token: they get committed and copied. A relative ``to`` or ``debug_dir`` in a file is relative to that file's folder.
 """
 
 from __future__ import annotations
@@ -53,6 +54,8 @@ class Settings:
     exclude: tuple[str, ...] = ()
     require: Quality | None = None
     dwarf: bool = True
+    debug_dir: tuple[str, ...] = ()
+    debuginfod: bool = False
 
 
 def load(
@@ -123,6 +126,9 @@ def _from_file(path: Path) -> dict[str, object]:
     to = settings.get("to")
     if isinstance(to, str) and not _HAS_SCHEME.match(to):
         settings["to"] = str(path.parent / Path(to).expanduser())
+    folders = settings.get("debug_dir")
+    if isinstance(folders, tuple):
+        settings["debug_dir"] = tuple(str(path.parent / Path(folder).expanduser()) for folder in folders)
     return settings
 
 
@@ -178,6 +184,13 @@ def _globs(value: object) -> tuple[str, ...]:
     return tuple(_text(item.strip() if isinstance(item, str) else item) for item in items)
 
 
+def _folders(value: object) -> tuple[str, ...]:
+    items = value.split(os.pathsep) if isinstance(value, str) else value
+    if not isinstance(items, list | tuple):
+        raise ValueError("must be a list of folders")  # noqa: TRY004  # told as a UsageError, like any other bad value
+    return tuple(_text(item) for item in items)
+
+
 def _quality(value: object) -> Quality:
     if isinstance(value, Quality):
         return value
@@ -205,4 +218,6 @@ _READERS: dict[str, Callable[[object], object]] = {
     "exclude": _globs,
     "require": _quality,
     "dwarf": _switch,
+    "debug_dir": _folders,
+    "debuginfod": _switch,
 }

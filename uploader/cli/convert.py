@@ -21,6 +21,8 @@ def command(
     no_dwarf: options.NoDwarf = False,
     include: options.Include = None,
     exclude: options.Exclude = None,
+    debug_dir: options.DebugDir = None,
+    debuginfod: options.DebugInfoD = False,
     require: options.Require = None,
     allow_empty: options.AllowEmpty = False,
     jobs: options.Jobs = None,
@@ -36,7 +38,13 @@ def command(
     """
     started = time.monotonic()
     chosen = options.settings(
-        include=include, exclude=exclude, require=require, jobs=jobs, dwarf=False if no_dwarf else None
+        include=include,
+        exclude=exclude,
+        require=require,
+        jobs=jobs,
+        dwarf=False if no_dwarf else None,
+        debug_dir=debug_dir,
+        debuginfod=debuginfod or None,
     )
     if not quiet:
         terminal.tell_core()
@@ -56,6 +64,7 @@ def command(
             dwarf=chosen.dwarf,
             require=chosen.require,
             allow_empty=allow_empty,
+            debug=options.debug_sources(chosen, observer),
         )
     finally:
         terminal.close(observer)

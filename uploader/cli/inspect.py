@@ -13,9 +13,12 @@ from uploader.cli import options, terminal
 from uploader.cli.files import mapped
 from uploader.cli.symbols import GSYM_MAGICS
 from uploader.errors import InputError, NotElf
+from uploader.progress import Silent
 from uploader.report.words import count, printable, size
 
 if TYPE_CHECKING:
+    from uploader.binary.identity import Identified
+    from uploader.pipeline.pair import DebugSources
     from uploader.symbols.columns import SymbolTable
 
 SCHEMA = "symup.inspect/1"
@@ -25,19 +28,23 @@ _KINDS = {1: "relocatable file", 2: "executable", 3: "shared object or position-
 
 def command(
     files: Annotated[list[Path], typer.Argument(help="Binaries and GSYM files.", metavar="FILE...")],
+    debug_dir: options.DebugDir = None,
+    debuginfod: options.DebugInfoD = False,
     as_json: options.Json = False,
 ) -> int:
-    """Show what a file is and holds: a binary's ids and sources of symbols, a GSYM file's counts and coverage.
+    """Show what a file is and holds: a binary's ids, sources of symbols and debug files, a GSYM file's counts and coverage.
 
-    Nothing is sent and nothing written. A file that can't be read is told, the others go on, and the exit code is 1.
+    Nothing is sent and nothing written; with --debuginfod, servers are asked by build-id, and what they give is kept in its cache.
+    A file that can't be read is told, the others go on, and the exit code is 1.
 
     Example: symup inspect build/server server.gsym
     """
     told: list[dict[str, Any]] = []
     failures = 0
+    debug = options.debug_sources(options.settings(debug_dir=debug_dir, debuginfod=debuginfod or None), _Notes())
     for path in files:
         try:
-            page = _page(path)
+            page = _page(path, debug)
         except InputError as error:
             failures += 1
             page = {"file": str(path), "error": {"message": error.message, "remedy": error.remedy}}
@@ -54,16 +61,23 @@ def command(
     return 1 if failures else 0
 
 
-def _page(path: Path) -> dict[str, Any]:
+class _Notes(Silent):
+    """Says what DEBUGINFOD_VERBOSE asks to hear."""
+
+    def note(self, message: str) -> None:
+        terminal.say(f"symup: {printable(message)}")
+
+
+def _page(path: Path, debug: DebugSources) -> dict[str, Any]:
     if path.is_dir():
         raise InputError(f"{path} is a folder; name the files in it")
     data = mapped(path)
     if bytes(data[:4]) in GSYM_MAGICS:
         return _gsym_page(path, data)
-    return _binary_page(path)
+    return _binary_page(path, debug)
 
 
-def _binary_page(path: Path) -> dict[str, Any]:
+def _binary_page(path: Path, debug: DebugSources) -> dict[str, Any]:
     from uploader.binary.elf import ElfFile
     from uploader.binary.identity import identify
 
@@ -92,6 +106,25 @@ def _binary_page(path: Path) -> dict[str, Any]:
         "debug_link": None
         if link is None
         else {"name": link.name.decode("utf-8", "backslashreplace"), "crc32": f"{link.crc32:08x}"},
+        "companions": _companions(found, debug),
+    }
+
+
+def _companions(found: Identified, debug: DebugSources) -> dict[str, Any]:
+    """The debug files that would be read with a binary; where none was found, where it was looked for and why files were not taken."""
+    from uploader.pipeline.pair import look_for_companions
+
+    looked = look_for_companions(found, debug)
+    search = looked.artifact.search
+    return {
+        "found": [
+            {"path": file.path, "id": str(file.identity.primary), "sources": [source.value for source in file.sources]}
+            for file in looked.artifact.inputs[1:]
+        ],
+        "not_taken": [] if search is None else [{"path": one.path, "reason": one.reason} for one in search.rejected],
+        "looked_in": [] if search is None else list(search.looked_in),
+        "debuginfod": looked.debuginfod or None,
+        "expected_quality": looked.artifact.expected_quality.label,
     }
 
 
@@ -153,7 +186,21 @@ def _binary_rows(page: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "sources", ", ".join(page["sources"]) or "none"
     yield "expected quality", page["expected_quality"]
     if page["debug_link"]:
-        yield "debug file", f"{page['debug_link']['name']} (CRC {page['debug_link']['crc32']})"
+        yield "names debug file", f"{page['debug_link']['name']} (CRC {page['debug_link']['crc32']})"
+    yield from _companion_rows(page["companions"])
+
+
+def _companion_rows(companions: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    for file in companions["found"]:
+        yield "debug file", f"{file['path']}, with {', '.join(file['sources'])}"
+    if companions["found"]:
+        yield "quality with it", companions["expected_quality"]
+    elif companions["looked_in"]:
+        yield "debug file", f"none in {', '.join(companions['looked_in'])}"
+    for one in companions["not_taken"]:
+        yield "not taken", f"{one['path']}: {one['reason']}"
+    if companions["debuginfod"]:
+        yield "debuginfod", companions["debuginfod"].removeprefix("debuginfod: ")
 
 
 def _gsym_rows(page: dict[str, Any]) -> Iterator[tuple[str, str]]:

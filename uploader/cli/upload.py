@@ -20,6 +20,8 @@ def command(
     no_dwarf: options.NoDwarf = False,
     include: options.Include = None,
     exclude: options.Exclude = None,
+    debug_dir: options.DebugDir = None,
+    debuginfod: options.DebugInfoD = False,
     require: options.Require = None,
     allow_empty: options.AllowEmpty = False,
     jobs: options.Jobs = None,
@@ -43,6 +45,8 @@ def command(
         require=require,
         jobs=jobs,
         dwarf=False if no_dwarf else None,
+        debug_dir=debug_dir,
+        debuginfod=debuginfod or None,
     )
     destination = options.open_destination(chosen)
     if to is None and not quiet:
@@ -66,6 +70,7 @@ def command(
             dry_run=dry_run,
             require=chosen.require,
             allow_empty=allow_empty,
+            debug=options.debug_sources(chosen, observer),
         )
     finally:
         terminal.close(observer)

@@ -199,10 +199,10 @@ def _names(binary: Identified) -> tuple[str, ...]:
 
 
 def _folders_of(path: str) -> tuple[str, ...]:
-    """The folder that a file was named in, and where it really lies, if elsewhere."""
+    """The folder that a file was named in, and where it really lies, if that is called otherwise."""
     named = os.path.dirname(path) or "."
     real = os.path.dirname(os.path.realpath(path))
-    return (named,) if os.path.realpath(named) == real else (named, real)
+    return (named,) if os.path.abspath(named) == real else (named, real)
 
 
 def _inode(path: str) -> tuple[int, int] | None:

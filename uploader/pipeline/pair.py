@@ -92,6 +92,26 @@ def _completed(artifact: Artifact, companions: Companions, debug: DebugSources, 
     return replace(made, expected_quality=Quality.FULL) if ask and dwarf else made
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Looked:
+    """What would be read for one binary, and why debuginfod was of no help where it was asked."""
+
+    artifact: Artifact
+    debuginfod: str = ""
+
+
+def look_for_companions(binary: Identified, debug: DebugSources) -> Looked:
+    """Looks for the debug file of one binary everywhere, debuginfod servers included where ``debug`` says so. Raises `UsageError`."""
+    artifact, _ = paired([binary], dwarf=True)
+    companions = Companions(debug_dirs=debug.debug_dirs, system_dirs=debug.system_dirs)
+    (artifact,), _ = completed([artifact], companions, debug, dwarf=True)
+    if debug.debuginfod is None or not artifact.ask_debuginfod:
+        return Looked(artifact=artifact)
+    fetched = debug.debuginfod.fetch(binary)
+    inputs = [*artifact.inputs, *([fetched.file] if fetched.file else [])]
+    return Looked(artifact=replace(_artifact(inputs, dwarf=True), search=artifact.search), debuginfod=fetched.reason)
+
+
 def by_base_name(files: Sequence[Identified]) -> Mapping[str, Sequence[str]]:
     """The paths of files by what they are called."""
     names: dict[str, list[str]] = {}
