@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 import sys
 from array import array
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import chain
 
@@ -32,7 +33,7 @@ from uploader.gsym.line_table import encode_line_tables
 from uploader.gsym.strings import StringTable, count_uses, first_uses
 from uploader.symbols.columns import SymbolTable
 
-PIECES_A_SLICE = 8192
+PIECES_A_SLICE = 2048
 """How many pieces are encoded in one go; slices are independent, and their number doesn't change a byte."""
 
 
@@ -54,12 +55,13 @@ def encode(
     uuid: bytes,
     little_endian: bool = True,
     version: int | None = None,
+    threads: int = 1,
 ) -> bytes:
     """Writes a symbol table as a GSYM file; equal tables give equal bytes.
 
     ``base_address`` is the address of the binary's first segment; where a piece starts below it, that start takes its place.
     Without a ``version`` it is v1, and v2 only where v1 can't hold the file: a UUID over 20 bytes, or more than 4 GiB.
-    Only names and files in use are written. The table's invariants are relied upon, not checked.
+    Only names and files in use are written. Several threads give the same bytes sooner. The table's invariants are relied upon, not checked.
 
     Raises `UsageError` where v1 was asked for and can't hold the file, and `InputError` for a piece over 4 GiB or inlines
     nested deeper than `layout.MAX_INLINE_DEPTH`. Source: LLVM ``llvm/DebugInfo/GSYM``.
@@ -70,14 +72,14 @@ def encode(
         base_address = min(base_address, table.start[0])
     tables = _collect(table)
     if version != 2 and len(uuid) <= V1_UUID_MAX_BYTES and len(tables.strings) <= MAX_UINT32:
-        data = _write_v1(table, tables, base_address, uuid, little_endian)
+        data = _write_v1(table, tables, base_address, uuid, little_endian, threads)
         if data is not None:
             return data
     if version == 1:
         raise UsageError(
             "GSYM v1 has no room for a UUID over 20 bytes or a file over 4 GiB", remedy="Choose GSYM version 2."
         )
-    return _write_v2(table, tables, base_address, uuid, little_endian)
+    return _write_v2(table, tables, base_address, uuid, little_endian, threads)
 
 
 def _collect(table: SymbolTable) -> _Tables:
@@ -128,24 +130,35 @@ def _encode_pieces(
 
 
 def _encode_all_pieces(
-    table: SymbolTable, tables: _Tables, name_bytes: int, little_endian: bool
+    table: SymbolTable, tables: _Tables, name_bytes: int, little_endian: bool, threads: int
 ) -> tuple[list[bytearray], list[int]]:
     """The function infos of all pieces, slice by slice, and the offset of each from the first one's begin."""
     slices = []
     offsets: list[int] = []
     size_bytes = 0
-    for first in range(0, len(table), PIECES_A_SLICE):
+
+    def encode_slice(first: int) -> tuple[bytearray, array[int]]:
         last = min(first + PIECES_A_SLICE, len(table))
-        records, places = _encode_pieces(table, tables, first, last, name_bytes, little_endian)
+        return _encode_pieces(table, tables, first, last, name_bytes, little_endian)
+
+    firsts = range(0, len(table), PIECES_A_SLICE)
+    if threads < 2 or len(firsts) < 2:
+        encoded = list(map(encode_slice, firsts))
+    else:
+        with ThreadPoolExecutor(threads, thread_name_prefix="symup-encode") as pool:
+            encoded = list(pool.map(encode_slice, firsts))
+    for records, places in encoded:
         offsets.extend([size_bytes + place for place in places])
         size_bytes += len(records)
         slices.append(records)
     return slices, offsets
 
 
-def _write_v1(table: SymbolTable, tables: _Tables, base_address: int, uuid: bytes, little_endian: bool) -> bytes | None:
+def _write_v1(
+    table: SymbolTable, tables: _Tables, base_address: int, uuid: bytes, little_endian: bool, threads: int
+) -> bytes | None:
     """The v1 file, or None where an offset doesn't fit it."""
-    records, offsets = _encode_all_pieces(table, tables, 4, little_endian)
+    records, offsets = _encode_all_pieces(table, tables, 4, little_endian, threads)
     address_offset_bytes, addresses = _address_offsets(table, base_address, little_endian)
     addresses_offset = align(V1_HEADER_BYTES, address_offset_bytes)
     infos_offset = align(addresses_offset + len(addresses), 4)
@@ -177,9 +190,11 @@ def _write_v1(table: SymbolTable, tables: _Tables, base_address: int, uuid: byte
     return _join(placed, records_offset, records)
 
 
-def _write_v2(table: SymbolTable, tables: _Tables, base_address: int, uuid: bytes, little_endian: bool) -> bytes:
+def _write_v2(
+    table: SymbolTable, tables: _Tables, base_address: int, uuid: bytes, little_endian: bool, threads: int
+) -> bytes:
     """The v2 file, its sections in LLVM's order."""
-    records, offsets = _encode_all_pieces(table, tables, 8, little_endian)
+    records, offsets = _encode_all_pieces(table, tables, 8, little_endian, threads)
     address_offset_bytes, addresses = _address_offsets(table, base_address, little_endian)
     files = _items("I", [len(tables.files) // 2], little_endian) + _items("Q", tables.files, little_endian)
     records_bytes = sum(map(len, records))
