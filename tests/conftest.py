@@ -8,8 +8,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 import builds
+
+# These machines are shared and noisy: how long an example takes says nothing about the code. CI draws the same examples every time, so that
+# what fails there fails again; by hand they are new ones.
+settings.register_profile(
+    "symup", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=os.environ.get("CI") == "true"
+)
+settings.load_profile("symup")
 
 REQUIRE_PEERS = os.environ.get("SYMUP_REQUIRE_PEERS") == "1"
 """Where it is set, a peer that is missing fails its tests instead of skipping them."""

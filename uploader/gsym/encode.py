@@ -61,7 +61,8 @@ def encode(
 
     ``base_address`` is the address of the binary's first segment; where a piece starts below it, that start takes its place.
     Without a ``version`` it is v1, and v2 only where v1 can't hold the file: a UUID over 20 bytes, or more than 4 GiB.
-    Only names and files in use are written. Several threads give the same bytes sooner. The table's invariants are relied upon, not checked.
+    Only names and files in use are written. Several threads give the same bytes, sooner. The table's invariants are relied
+    upon, not checked.
 
     Raises `UsageError` where v1 was asked for and can't hold the file, and `InputError` for a piece over 4 GiB or inlines
     nested deeper than `layout.MAX_INLINE_DEPTH`. Source: LLVM ``llvm/DebugInfo/GSYM``.
