@@ -38,12 +38,10 @@ class TestNames:
         assert pieces(merged([Function(name="", ranges=[(4, 8)])])) == []
         assert pieces(merged([Function(name="", ranges=[(4, 8)])], symbols=[])) == []
 
-    @pytest.mark.xfail(reason="a nameless function hides the symbols that start inside it", strict=True)
     def test_a_nameless_function_leaves_its_code_to_the_symbols_in_it(self) -> None:
         table = merged([Function(name="", ranges=[(0, 20)])], symbols=[(5, 10, "inside")])
         assert pieces(table) == [(5, 10, "inside")]
 
-    @pytest.mark.xfail(reason="a nameless function stretches the symbol at its start over all of it", strict=True)
     def test_a_symbol_is_not_stretched_over_a_nameless_function(self) -> None:
         table = merged([Function(name="", ranges=[(4, 20)])], symbols=[(0, 8, "ends early")])
         assert pieces(table) == [(0, 4, "ends early"), (4, 8, "ends early")]
@@ -164,12 +162,10 @@ class TestLines:
         table = merged([Function(name="f", ranges=[(0, 10)], table=0)], [[(0, A, 1), (4, A, 1), (20, None, 0)]])
         assert told(table) == [(0, 10, "f", [(0, "a.c", 1)], [])]
 
-    @pytest.mark.xfail(reason="two slots of one file are compared before they are known to be one", strict=True)
     def test_a_row_that_repeats_the_one_before_by_another_slot_of_the_same_file_is_left_out(self) -> None:
         table = merged([Function(name="f", ranges=[(0, 10)], table=0)], [[(0, A, 1), (4, 3, 1), (20, None, 0)]])
         assert told(table) == [(0, 10, "f", [(0, "a.c", 1)], [])]
 
-    @pytest.mark.xfail(reason="for code that only a symbol knows, the latest sequence alone is asked", strict=True)
     def test_where_sequences_nest_the_outer_one_resumes_for_symbols(self) -> None:
         tables: list[list[Row]] = [[(0, A, 1), (20, None, 0)], [(5, B, 5), (8, None, 0)]]
         last = told(merged(tables=tables, symbols=[(0, 20, "asm")]))[-1]

@@ -13,7 +13,6 @@ def assert_valid(table: SymbolTable) -> None:
     assert len(table.end) == len(table.name) == pieces
     assert table.names[0] == b""
     assert table.files[0] == (b"", b"")
-    assert len(set(table.files)) == len(table.files), "a file is listed twice"
     _assert_spans(table.row_first, pieces, len(table.row_address))
     _assert_spans(table.node_first, pieces, len(table.node_depth))
     _assert_spans(table.range_first, len(table.node_depth), len(table.range_start))

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -93,10 +92,17 @@ def merge(source: SourceColumns | None, symbols: Symbols | None, names: NameTabl
         assert source is not None
         symbol = symbol_at.get(head, NONE)
         name = named(symbol) if symbol != NONE else source.function_name[function]
+        table = source.function_table[function]
         if name:
-            plan.add(start, end, name, function, source.function_table[function], symbol)
-        elif symbols is not None:
-            _add_covering(plan, start, end, function, source, symbols, named)
+            plan.add(start, end, name, function, table, symbol)
+            continue
+        # Without a name of its own the function can't be told, but what it knows of lines and inlines serves the symbols in it.
+        inside: cython.Py_ssize_t = at - 1 if at > 0 and symbol_pieces[at - 1][1] > start else at
+        while inside < count and symbol_pieces[inside][0] < end:
+            piece_start, piece_end, symbol = symbol_pieces[inside]
+            if piece_end > start:
+                plan.add(max(piece_start, start), min(piece_end, end), named(symbol), function, table, symbol)
+            inside += 1
     while at < count:
         piece_start, piece_end, symbol = symbol_pieces[at]
         if piece_end > reached:
@@ -105,44 +111,31 @@ def merge(source: SourceColumns | None, symbols: Symbols | None, names: NameTabl
     return plan
 
 
-def _add_covering(
-    plan: Plan,
-    start: int,
-    end: int,
-    function: int,
-    source: SourceColumns,
-    symbols: Symbols,
-    named: Callable[[int], int],
-) -> None:
-    """A nameless function inside a larger symbol takes that symbol's name; without one it can't be told and is left out."""
-    index = bisect_right(symbols.start, start) - 1
-    if index >= 0 and symbols.end[index] > start:
-        plan.add(start, end, named(index), function, source.function_table[function], index)
-
-
 class _Tables:
     """Finds the line tables that speak for code which no function of the source covers."""
 
     def __init__(self, source: SourceColumns | None) -> None:
-        self._sequences = source.sequences if source is not None else ()
+        sequences = sorted(source.sequences, key=lambda each: (each[0], -each[1])) if source is not None else []
+        self._sequences = _nested_pieces(sequences)
         self._starts = [start for start, _, _ in self._sequences]
 
     def add(self, plan: Plan, start: int, end: int, name: int, symbol: int) -> None:
-        """Appends a symbol's piece, cut where another line table takes over."""
-        index = bisect_right(self._starts, start) - 1
-        while start < end:
-            if index >= 0 and self._sequences[index][1] > start:
-                stop = min(end, self._sequences[index][1])
-                if index + 1 < len(self._starts):
-                    stop = min(stop, max(self._starts[index + 1], start + 1))
-                plan.add(start, stop, name, NONE, self._sequences[index][2], symbol)
-                start = stop
-            else:
-                stop = min(end, self._starts[index + 1]) if index + 1 < len(self._starts) else end
+        """Appends a symbol's piece, cut where another line table takes over; of tables that overlap, the one that starts later."""
+        index = max(bisect_right(self._starts, start) - 1, 0)
+        while start < end and index < len(self._starts):
+            sequence_start, sequence_end, table = self._sequences[index]
+            if start < sequence_start:
+                stop = min(end, sequence_start)
                 plan.add(start, stop, name, NONE, NONE, symbol)
                 start = stop
-            while index + 1 < len(self._starts) and self._starts[index + 1] <= start:
+            elif start < sequence_end:
+                stop = min(end, sequence_end)
+                plan.add(start, stop, name, NONE, table, symbol)
+                start = stop
+            else:
                 index += 1
+        if start < end:
+            plan.add(start, end, name, NONE, NONE, symbol)
 
 
 def _function_pieces(source: SourceColumns) -> list[tuple[int, int, int, int]]:
@@ -173,25 +166,24 @@ def _function_pieces(source: SourceColumns) -> list[tuple[int, int, int, int]]:
 def _nested_pieces(ranges: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
     """Cuts ranges, ascending by start and the longer first, into disjoint pieces in which the latest start speaks."""
     pieces: list[tuple[int, int, int]] = []
-    open_end: list[int] = []
-    open_index: list[int] = []
+    outer: list[tuple[int, int]] = []
+    open_end: int = 0
+    open_index: int = -1
     cursor: int = 0
     for start, end, index in ranges:
-        while open_end and open_end[-1] <= start:
-            if cursor < open_end[-1]:
-                pieces.append((cursor, open_end[-1], open_index[-1]))
-                cursor = open_end[-1]
-            open_end.pop()
-            open_index.pop()
-        if open_end and cursor < start:
-            pieces.append((cursor, start, open_index[-1]))
+        while open_index >= 0 and open_end <= start:
+            if cursor < open_end:
+                pieces.append((cursor, open_end, open_index))
+                cursor = open_end
+            open_end, open_index = outer.pop()
+        if open_index >= 0 and cursor < start:
+            pieces.append((cursor, start, open_index))
         cursor = start
-        open_end.append(end)
-        open_index.append(index)
-    while open_end:
-        if cursor < open_end[-1]:
-            pieces.append((cursor, open_end[-1], open_index[-1]))
-            cursor = open_end[-1]
-        open_end.pop()
-        open_index.pop()
+        outer.append((open_end, open_index))
+        open_end, open_index = end, index
+    while open_index >= 0:
+        if cursor < open_end:
+            pieces.append((cursor, open_end, open_index))
+            cursor = open_end
+        open_end, open_index = outer.pop()
     return pieces

@@ -542,6 +542,40 @@ def _number_files(table: SymbolTable, file_at: FileAt) -> None:
     table.files = files
 
 
+def _drop_repeated_rows(table: SymbolTable) -> None:
+    """Leaves out rows that repeat the file and line before them: two slots may have turned out to be one file."""
+    rows: cython.Py_ssize_t = len(table.row_address)
+    if rows == 0:
+        return
+    first: cython.uint[::1] = table.row_first
+    address: cython.ulonglong[::1] = table.row_address
+    file: cython.uint[::1] = table.row_file
+    line: cython.uint[::1] = table.row_line
+    pieces: cython.Py_ssize_t = len(table.start)
+    piece: cython.Py_ssize_t
+    row: cython.Py_ssize_t
+    begin: cython.Py_ssize_t
+    kept: cython.Py_ssize_t = 0
+    next_first: cython.Py_ssize_t = 0
+    with cython.nogil:
+        for piece in range(pieces):
+            begin = next_first
+            next_first = first[piece + 1]
+            first[piece] = cython.cast(cython.uint, kept)
+            for row in range(begin, next_first):
+                if row > begin and file[row] == file[kept - 1] and line[row] == line[kept - 1]:
+                    continue
+                address[kept] = address[row]
+                file[kept] = file[row]
+                line[kept] = line[row]
+                kept += 1
+        first[pieces] = cython.cast(cython.uint, kept)
+    if kept < rows:
+        table.row_address = taken(table.row_address, kept)
+        table.row_file = taken(table.row_file, kept)
+        table.row_line = taken(table.row_line, kept)
+
+
 def _join(table: SymbolTable, more: SymbolTable) -> None:
     """Appends the pieces of ``more``, which come behind those of ``table``."""
     for name in ("start", "end", "name", "row_address", "row_file", "row_line"):
@@ -580,4 +614,5 @@ def shape(source: SourceColumns, plan: Plan, *, threads: int = 1) -> tuple[Symbo
         origin.extend(more_origin)
     table.names = source.names.names
     _number_files(table, source.file_at)
+    _drop_repeated_rows(table)
     return table, origin

@@ -66,7 +66,8 @@ def joined(batches: Sequence[Batch]) -> Batch:
             ("node_range", node_range_count),
         ):
             column = memoryview(getattr(batch, name))
-            extend(columns[name], memoryview(shifted(column[:-1] if name.endswith("_range") else column, shift)))
+            ends = 1 if name.endswith("_range") else 0
+            extend(columns[name], memoryview(shifted(column[: len(column) - ends], shift)))
         for name in ("range_start", "range_end", "node_range_start", "node_range_end", "function_name", "node_name"):
             extend(columns[name], memoryview(getattr(batch, name)))
         function_count += len(batch.functions["unit"])
