@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from uploader.binary.elf import ElfFile
 from uploader.extract.dwarf.line_tables import read_line_tables
-from uploader.extract.dwarf.read import read_sections
+from uploader.extract.dwarf.read import DwarfRead, read_dwarf, read_sections
 from uploader.extract.dwarf.sections import DwarfSections
 from uploader.symbols.columns import NONE, NameTable, SourceColumns
 
@@ -62,7 +63,16 @@ class Read:
 def read(sections: DwarfSections, executable: tuple[tuple[int, int], ...] = CODE, *, address_size: int = 8) -> Read:
     """``address_size`` is the file's: it counts for line tables that don't say it themselves."""
     code = list(executable)
-    result = read_sections(sections, read_line_tables(sections, code, address_size), code, NameTable())
+    return unfolded(read_sections(sections, read_line_tables(sections, code, address_size), code, NameTable()))
+
+
+def read_file(elf: ElfFile) -> Read:
+    result = read_dwarf(elf, elf.executable_ranges(), NameTable())
+    assert result is not None
+    return unfolded(result)
+
+
+def unfolded(result: DwarfRead) -> Read:
     columns = result.columns
     functions = [_function(columns, index) for index in range(len(columns.function_name))]
     rows: list[list[tuple[int, Place]]] = [

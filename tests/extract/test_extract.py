@@ -1,0 +1,76 @@
+"""From a whole ELF file to one table: DWARF and symbol tables together, and what damage in one of them costs."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from tests.symbols.sources import told
+from tests.symbols.validity import assert_valid
+from tests.writers import dwarf_writer as dw
+from tests.writers.elf_writer import Symbol
+from uploader.binary.elf import ElfFile
+from uploader.extract.dwarf.sections import DwarfSections
+from uploader.extract.extract import Extracted, build
+from uploader.model import Quality, Source
+
+INNER = dw.abstract("inner")
+SECTIONS = dw.assemble(
+    dw.Unit(
+        dw.compile_unit(
+            INNER,
+            dw.subprogram("f", 0x1000, 0x1010, dw.inlined(INNER, 0x1004, 0x1008, call_file=1, call_line=3)),
+            attributes={dw.STMT_LIST: 0, dw.COMP_DIR: "/src"},
+        )
+    ),
+    lines=[dw.Lines(dw.rows((0x1000, 1), (0x1004, 9), end=0x1010))],
+)
+SYMBOLS = (Symbol("f.cold", 0x1000, 16), Symbol("asm", 0x1020, 16))
+F = (
+    0x1000,
+    0x1010,
+    "f.cold",
+    [(0x1000, "a.c", 1), (0x1004, "a.c", 9)],
+    [(1, "inner", [(0x1004, 0x1008)])],
+)
+ASM = (0x1020, 0x1030, "asm", [], [])
+
+
+def built(sections: DwarfSections = SECTIONS, *, dwarf: bool = True, threads: int = 1, compress: str = "") -> Extracted:
+    image = dw.elf_with(sections, symbols=SYMBOLS, compress=compress)
+    with ElfFile.from_bytes(image) as elf:
+        extracted = build(elf, dwarf=dwarf, threads=threads)
+    assert_valid(extracted.table)
+    return extracted
+
+
+@pytest.mark.parametrize("threads", [1, 2, 4])
+@pytest.mark.parametrize("compress", ["", "zlib", "zstd"])
+def test_dwarf_and_symbols_speak_together(threads: int, compress: str) -> None:
+    extracted = built(threads=threads, compress=compress)
+    assert told(extracted.table) == [F, ASM]
+    assert extracted.warnings == ()
+    assert extracted.figures.by_source == {Source.DWARF: 1, Source.SYMTAB: 1}
+    assert extracted.figures.quality is Quality.FULL
+    assert (extracted.figures.function_bytes, extracted.figures.line_bytes) == (32, 16)
+    assert (extracted.figures.inlines, extracted.figures.line_rows) == (1, 2)
+
+
+def test_without_dwarf_the_symbols_speak_alone() -> None:
+    extracted = built(dwarf=False)
+    assert told(extracted.table) == [(0x1000, 0x1010, "f.cold", [], []), ASM]
+    assert extracted.figures.quality is Quality.FUNCTIONS
+
+
+def test_damage_in_the_lines_costs_the_lines() -> None:
+    extracted = built(dataclasses.replace(SECTIONS, line=b"\xff" * 40))
+    assert [each[:3] for each in told(extracted.table)] == [F[:3], ASM[:3]]
+    assert extracted.warnings
+
+
+@pytest.mark.parametrize("field", ["info", "abbrev"])
+def test_damage_in_the_dies_costs_the_dies(field: str) -> None:
+    extracted = built(dataclasses.replace(SECTIONS, **{field: b"\xff" * 40}))
+    assert [each[:4] for each in told(extracted.table)] == [F[:4], ASM[:4]]
+    assert extracted.warnings
