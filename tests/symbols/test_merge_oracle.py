@@ -124,8 +124,8 @@ class Model:
         symbol = self.symbol(address)
         if symbol is None:
             return None
-        sequence = max((each for each in self.sequences if each[0] <= address), default=(0, 0, 0))
-        return Answer(symbol[2].encode(), self.place(sequence[2], address) if address < sequence[1] else None)
+        holding = [(start, -end, -table) for start, end, table in self.sequences if start <= address < end]
+        return Answer(symbol[2].encode(), self.place(-max(holding)[2], address) if holding else None)
 
     def run(self, address: int) -> range:
         """The addresses around that belong to the same piece."""
