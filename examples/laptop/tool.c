@@ -1,0 +1,21 @@
+#include <stdint.h>
+#include <stdio.h>
+
+extern const char __executable_start;
+
+/* Where its caller is, as an address of the file. */
+__attribute__((noinline)) static uintptr_t address_of_caller(void) {
+  return (uintptr_t)__builtin_return_address(0) - (uintptr_t)&__executable_start - 1;
+}
+
+__attribute__((noinline)) static uintptr_t measure(int request) {
+  uintptr_t here = address_of_caller();  // the sampled line
+  printf("%d measured\n", request);
+  return here;
+}
+
+int main(int count, char **words) {
+  (void)words;
+  printf("%#lx\n", (unsigned long)measure(count));
+  return 0;
+}
