@@ -103,7 +103,7 @@ def _stubs(elf: ElfFile, sections: list[Section]) -> Iterator[_Stub]:
 
 def _x86_stubs(code: bytes, section: Section, elf: ElfFile, got: int | None) -> Iterator[_Stub]:
     """Entries of 8 or 16 bytes, each with one indirect jump, or of 16 with the push of a relocation's number and a direct jump."""
-    size = _x86_entry_size(code, section)
+    size = _x86_entry_size(code)
     wide = elf.machine == EM_X86_64
     for at in range(0, len(code) - size + 1, size):
         entry = code[at : at + size]
@@ -130,20 +130,15 @@ def _x86_stubs(code: bytes, section: Section, elf: ElfFile, got: int | None) -> 
             yield _Stub(start, start + size, None, number if wide else number // 8)
 
 
-def _x86_entry_size(code: bytes, section: Section) -> int:
-    """Eight bytes where every entry is a jump and a two-byte nop, as GNU ld's ``.plt.got`` without landing pads has them."""
-    if section.name == ".plt" or section.entry_size == 16:
-        return 16
-    if section.entry_size == 8:
-        return 8
+def _x86_entry_size(code: bytes) -> int:
+    """Eight bytes where every entry is a jump and a two-byte nop, as in GNU ld's ``.plt.got`` and in static programs; else 16."""
     jump = code[:2] in (b"\xff\x25", b"\xff\xa3")
-    return 8 if jump and code[6:8] == b"\x66\x90" and code[8:10] in (b"", b"\xff\x25", b"\xff\xa3") else 16
+    return 8 if jump and code[6:8] == b"\x66\x90" and code[8:10] in (b"", code[:2]) else 16
 
 
 def _arm64_stubs(code: bytes, address: int) -> Iterator[_Stub]:
     """``adrp x16, page; ldr x17, [x16, offset]; add; br x17``, with ``bti c`` before it or a pointer's check before the ``br``."""
     words = struct.unpack_from(f"<{len(code) // 4}I", code)
-    starts: list[int] = []
     found: list[tuple[int, int]] = []
     for index in range(len(words) - 1):
         adrp, load = words[index], words[index + 1]
@@ -154,9 +149,9 @@ def _arm64_stubs(code: bytes, address: int) -> Iterator[_Stub]:
             page -= 0x200000
         slot = ((address + 4 * index) & ~0xFFF) + (page << 12) + ((load >> 10 & 0xFFF) << 3)
         begin = index - 1 if index and words[index - 1] == 0xD503245F else index
-        starts.append(begin)
         found.append((begin, slot & 0xFFFFFFFFFFFFFFFF))
-    for (begin, slot), following in zip(found, [*starts[1:], len(words)], strict=True):
+    for number, (begin, slot) in enumerate(found):
+        following = found[number + 1][0] if number + 1 < len(found) else len(words)
         end = begin
         while end < following and words[end] != 0xD61F0220:
             end += 1
