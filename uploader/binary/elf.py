@@ -6,6 +6,7 @@ raises leaves as `NotElf` or `MalformedElf`. Opening a file reads its headers on
 
 from __future__ import annotations
 
+import contextlib
 import io
 import mmap
 import os
@@ -23,6 +24,7 @@ from uploader.binary.compression import (
     read_gnu_header,
     read_header,
 )
+from uploader.binary.layout import lay_out
 from uploader.errors import InputError, MalformedElf, NotElf
 
 if TYPE_CHECKING:
@@ -38,11 +40,13 @@ ET_REL, ET_EXEC, ET_DYN, ET_CORE = 1, 2, 3, 4
     SHT_PROGBITS,
     SHT_SYMTAB,
     SHT_STRTAB,
+    SHT_RELA,
     SHT_NOTE,
     SHT_NOBITS,
+    SHT_REL,
     SHT_DYNSYM,
     SHT_SYMTAB_SHNDX,
-) = 0, 1, 2, 3, 7, 8, 11, 18
+) = 0, 1, 2, 3, 4, 7, 8, 9, 11, 18
 SHF_WRITE, SHF_ALLOC, SHF_EXECINSTR, SHF_COMPRESSED = 0x1, 0x2, 0x4, 0x800
 PT_LOAD, PT_NOTE = 1, 4
 PF_X = 1
@@ -232,11 +236,20 @@ class ElfFile:
         header = self._compression(section, stored)
         if header is None:
             return stored
-        return inflate(
+        inflated = inflate(
             header.compression,
             stored[header.payload_offset :],
             header.inflated_size_bytes,
         )
+        self._let_go_of_pages(section)
+        return inflated
+
+    def _let_go_of_pages(self, section: Section) -> None:
+        """Takes a section's pages out of this process's memory: once inflated, the compressed bytes are not asked for again."""
+        if isinstance(self._stream, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+            start = section.offset - section.offset % mmap.PAGESIZE
+            with contextlib.suppress(OSError, ValueError):
+                self._stream.madvise(mmap.MADV_DONTNEED, start, section.offset + section.size_bytes - start)
 
     def inflated_size_bytes(self, section: Section) -> int:
         """How long `contents` says it will be, from the headers alone: a claim, until `contents` has proven it.
@@ -257,9 +270,10 @@ class ElfFile:
         """Where code lies: ascending, disjoint ``(start, end)`` addresses, neighbours joined.
 
         From the executable sections, also those whose bytes are elsewhere; without any section, from the executable segments.
+        In a relocatable file they lie where `layout` puts them.
         """
         if self.sections:
-            ranges = [(section.address, section.size_bytes) for section in self.sections if section.is_code]
+            ranges = [(self.address_of(section), section.size_bytes) for section in self.sections if section.is_code]
         else:
             ranges = [
                 (segment.address, segment.memory_size_bytes)
@@ -276,6 +290,26 @@ class ElfFile:
             else:
                 merged.append((start, end))
         return merged
+
+    def sections_named(self, name: str) -> list[Section]:
+        """All sections of that name, in the order of their headers; ``.debug_x`` is found as ``.zdebug_x`` too."""
+        first = self.section(name)
+        return [section for section in self.sections if section.name == first.name] if first is not None else []
+
+    def address_of(self, section: Section) -> int:
+        """Where a section lies in memory: what its header says or, in a relocatable file, what `layout` gives it."""
+        return self._laid_out.get(section.index, section.address) if self.kind == ET_REL else section.address
+
+    @property
+    def layout(self) -> list[tuple[str, int]]:
+        """(name, address) of the executable sections of a relocatable file, as symbols count them; empty for other files."""
+        if self.kind != ET_REL:
+            return []
+        return [
+            (section.name, self.address_of(section))
+            for section in self.sections
+            if section.is_code and section.size_bytes
+        ]
 
     @property
     def base_address(self) -> int:
@@ -348,6 +382,16 @@ class ElfFile:
         if section.compressed:
             return read_gnu_header(stored)
         return None
+
+    @cached_property
+    def _laid_out(self) -> dict[int, int]:
+        return lay_out(self.sections, bits=self.bits, size_of=self._size_once_inflated)
+
+    def _size_once_inflated(self, section: Section) -> int:
+        try:
+            return self.inflated_size_bytes(section)
+        except MalformedElf:
+            return section.size_bytes
 
     @cached_property
     def _by_name(self) -> dict[str, Section]:

@@ -101,14 +101,15 @@ class SymbolGatherer:
         self.is_arm = elf.machine == EM_ARM
         self.is_riscv = elf.machine == EM_RISCV
         top = (1 << elf.bits) - 1
-        ends = [min(section.address + section.size_bytes, top) for section in elf.sections]
+        starts = [elf.address_of(section) for section in elf.sections]
+        ends = [min(start + section.size_bytes, top) for start, section in zip(starts, elf.sections, strict=True)]
         self.section_count = len(elf.sections)
-        self.section_start = array("Q", [section.address for section in elf.sections] or [0])
+        self.section_start = array("Q", starts or [0])
         self.section_end = array("Q", ends or [0])
         self.section_is_code = array("B", [int(section.is_code) for section in elf.sections] or [0])
         code = sorted(
-            (section.address, end)
-            for section, end in zip(elf.sections, ends, strict=True)
+            (start, end)
+            for section, start, end in zip(elf.sections, starts, ends, strict=True)
             if section.is_code and section.size_bytes
         )
         self.code_count = len(code)

@@ -18,6 +18,9 @@ from uploader.symbols.columns import NameTable
 
 MAX_SCOPES = 64
 
+IN_SUPPLEMENTARY = cython.declare(cython.longlong, 1 << 61)
+"""Added to the offset of a DIE in the supplementary file (`walk` does it, too)."""
+
 
 @cython.final
 @cython.cclass
@@ -38,6 +41,7 @@ class NameReader:
     table: NameTable
     memo: Memo
     strp_memo: Memo
+    supplementary: NameReader | None
 
     def __init__(
         self,
@@ -45,7 +49,9 @@ class NameReader:
         units: Sequence[Unit],
         strings: StringReader,
         table: NameTable,
+        supplementary: NameReader | None = None,
     ) -> None:
+        """``supplementary`` reads the file that dwz moved common DIEs to, and has the same ``table``."""
         self.reader = reader
         self.units = list(units)
         self.unit_offset = array("q", [unit.offset for unit in units] or [0])
@@ -60,6 +66,7 @@ class NameReader:
         self.table = table
         self.memo = Memo()
         self.strp_memo = Memo()
+        self.supplementary = supplementary
 
     def learn_scopes(self, child: memoryview, parent: memoryview) -> None:
         """Takes in which scope's DIE each of some DIEs stands in (`walk.Walk.scopes`)."""
@@ -100,6 +107,11 @@ class NameReader:
         step: cython.int = 0
         try:
             while step < 16 and offset > 0:
+                if offset & IN_SUPPLEMENTARY:
+                    number = self._elsewhere(offset)
+                    if number:
+                        return number
+                    break
                 if not self._read(offset):
                     break
                 if self.reader.present & 2:
@@ -186,7 +198,19 @@ class NameReader:
         if 0x11 <= form <= 0x15:
             offset: cython.longlong = self.unit_offset[self.unit] + cython.cast(cython.longlong, raw)
             return offset if offset < self.unit_end[self.unit] else 0
-        return cython.cast(cython.longlong, raw) if form == 0x10 else 0
+        if raw >> 61:
+            return 0
+        if form == 0x10:
+            return cython.cast(cython.longlong, raw)
+        if form == 0x1C or form == 0x24 or form == 0x1F20:
+            return cython.cast(cython.longlong, raw) | IN_SUPPLEMENTARY
+        return 0
+
+    def _elsewhere(self, offset: int) -> int:
+        """The number of the name of a DIE in the supplementary file, whose references never lead back."""
+        if self.supplementary is None:
+            return 0
+        return self.supplementary.numbers(memoryview(array("Q", [offset ^ IN_SUPPLEMENTARY])))[0]
 
     def _qualified(self, name: bytes, offset: int) -> int:
         """The number of ``name`` behind the names of the scopes that the DIE at ``offset`` stands in."""

@@ -36,6 +36,7 @@ class RangeReader:
     unit_version: cython.int[::1]
     unit_addr_base: cython.longlong[::1]
     unit_rnglists_base: cython.longlong[::1]
+    unit_ranges_start: cython.longlong[::1]
 
     count: cython.Py_ssize_t
     start: cython.ulonglong[::1]
@@ -57,17 +58,23 @@ class RangeReader:
         self.unit_version = array("i", [unit.version for unit in units] or [0])
         self.unit_addr_base = array("q", [unit.addr_base for unit in units] or [0])
         self.unit_rnglists_base = array("q", [unit.rnglists_base for unit in units] or [0])
+        self.unit_ranges_start = array("q", [unit.ranges_start for unit in units] or [0])
         self.count = 0
         self.start = array("Q", bytes(8 * 64))
         self.end = array("Q", bytes(8 * 64))
         self.position = 0
 
     def resolve(
-        self, columns: Mapping[str, memoryview], unit_of: memoryview, executable: Sequence[tuple[int, int]] | None
+        self,
+        columns: Mapping[str, memoryview],
+        unit_of: memoryview,
+        executable: Sequence[tuple[int, int]] | None,
+        end_of_first: int = 0,
     ) -> tuple[array[int], array[int], array[int]]:
         """(first, start, end): the ranges of item ``i`` of a walk's columns are ``first[i]:first[i + 1]``.
 
-        ``unit_of`` gives each item's unit. With ``executable``, only ranges that start in executable code count.
+        ``unit_of`` gives each item's unit. With ``executable``, only ranges that lie in executable code count, and of those that
+        start at address 0 only such as end at ``end_of_first``, unless that is 0.
         """
         n: cython.Py_ssize_t = len(unit_of)
         first_column = array("I", bytes(4 * (n + 1)))
@@ -82,6 +89,7 @@ class RangeReader:
         high_column = array("Q", [end for _, end in executable or ()] or [0])
         low: cython.ulonglong[::1] = low_column
         high: cython.ulonglong[::1] = high_column
+        first_end: cython.ulonglong = end_of_first
         checked: cython.int = -1 if executable is None else len(executable)
         self.count = 0
         self.start = array("Q", bytes(8 * (n + 64)))
@@ -97,7 +105,7 @@ class RangeReader:
                 elif pc[i] == 2:
                     self._read_list(unit[i], a[i], cython.cast(cython.int, b[i]))
                     if checked >= 0:
-                        self._only_executable(before, low, high, checked)
+                        self._only_executable(before, low, high, checked, first_end)
                     self._tidy(before)
             first[n] = cython.cast(cython.uint, self.count)
         return first_column, taken(self.start, self.count), taken(self.end, self.count)
@@ -125,6 +133,8 @@ class RangeReader:
         if raw >> 62:
             return 0
         value: cython.longlong = cython.cast(cython.longlong, raw)
+        if form != 0x23:
+            value += self.unit_ranges_start[unit]
         if self.unit_version[unit] < 5:
             if form != 0x23:
                 return self._read_pairs(unit, value)
@@ -296,9 +306,14 @@ class RangeReader:
     @cython.nogil
     @cython.exceptval(-1)
     def _only_executable(
-        self, before: cython.Py_ssize_t, low: cython.ulonglong[::1], high: cython.ulonglong[::1], count: cython.int
+        self,
+        before: cython.Py_ssize_t,
+        low: cython.ulonglong[::1],
+        high: cython.ulonglong[::1],
+        count: cython.int,
+        first_end: cython.ulonglong,
     ) -> cython.int:
-        """Drops the ranges from ``before`` on that don't start in executable code."""
+        """Drops the ranges from ``before`` on that don't lie in executable code."""
         kept: cython.Py_ssize_t = before
         i: cython.Py_ssize_t
         left: cython.int
@@ -313,7 +328,9 @@ class RangeReader:
                     left = middle + 1
                 else:
                     right = middle
-            if left > 0 and self.start[i] < high[left - 1]:
+            if self.start[i] == 0 and first_end != 0 and self.end[i] != first_end:
+                continue
+            if left > 0 and self.end[i] <= high[left - 1]:
                 self.start[kept] = self.start[i]
                 self.end[kept] = self.end[i]
                 kept += 1

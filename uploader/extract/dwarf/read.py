@@ -12,21 +12,22 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from uploader.binary.elf import ElfFile
-from uploader.errors import MalformedDwarf
+from uploader.binary.elf import ET_REL, ElfFile
+from uploader.errors import InputError
 from uploader.extract.dwarf.abbrev import Abbrevs
-from uploader.extract.dwarf.die import DieReader
-from uploader.extract.dwarf.join import Batch, gather, grouped, joined, slots_of, spans
+from uploader.extract.dwarf.batches import Code, Part, named_batches
+from uploader.extract.dwarf.join import Batch, gather, joined, slots_of
 from uploader.extract.dwarf.line_tables import LineTables, read_line_tables
-from uploader.extract.dwarf.names import NameReader
-from uploader.extract.dwarf.ranges import RangeReader
-from uploader.extract.dwarf.sections import DwarfSections, load_section, load_sections
-from uploader.extract.dwarf.units import StringReader, Unit, Units, read_units
-from uploader.extract.dwarf.walk import Walk
+from uploader.extract.dwarf.linked import LinkedFiles, NoLinkedFiles
+from uploader.extract.dwarf.sections import DwarfSections, SectionLoader
+from uploader.extract.dwarf.split import SplitUnits
+from uploader.extract.dwarf.supplementary import Supplementary, opened_supplementary
+from uploader.extract.dwarf.units import read_units
+from uploader.extract.elf_symbols import read_symbols
 from uploader.symbols.columns import NONE, NameTable, SourceColumns, taken
 
-BATCH_SIZE_BYTES = 4 * 1024 * 1024
-"""How much of `.debug_info` is walked at a time: enough to be worth a thread's turn, small enough to keep all of them busy."""
+MAX_WARNINGS = 20
+"""How many warnings of one file are told: a thousand broken units are one piece of news."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,47 +39,83 @@ class DwarfRead:
 
 
 def read_dwarf(
-    elf: ElfFile, executable: Sequence[tuple[int, int]], names: NameTable, *, threads: int = 1
+    elf: ElfFile,
+    executable: Sequence[tuple[int, int]],
+    names: NameTable,
+    *,
+    threads: int = 1,
+    files: LinkedFiles | None = None,
 ) -> DwarfRead | None:
     """Reads all functions, inlines and lines that lie in the executable ranges, or None where the file has no DWARF.
 
-    Damage is told in the warnings. Raises `MalformedElf` where a section that is needed can't be had at all.
+    ``files`` tells where split units and supplementary files may lie. Damage, and what could not be found, is told in the
+    warnings. Raises `MalformedElf` where a section that is needed can't be had at all.
     """
+    linked = files if files is not None else NoLinkedFiles()
+    loader = SectionLoader(elf)
     with _workers(threads) as pool:
-        info: Future[bytes | memoryview] | None = pool.submit(load_section, elf, "info") if pool else None
-        sections = load_sections(elf)
+        info: Future[bytes | memoryview] | None = pool.submit(loader.load, "info") if pool else None
+        sections = loader.load_all_but_info()
         if not sections.line and elf.section(".debug_info") is None:
             return None
-        tables = read_line_tables(sections, list(executable), 8 if elf.bits == 64 else 4)
-        sections.info = info.result() if info else load_section(elf, "info")
-        return read_sections(sections, tables, list(executable), names, pool)
+        code = code_of(elf, executable)
+        tables = read_line_tables(sections, code.executable, 8 if elf.bits == 64 else 4)
+        sections.info = info.result() if info else loader.load("info")
+        with opened_supplementary(elf, linked, names) as supplementary:
+            read = read_sections(sections, tables, code, names, pool, supplementary=supplementary, files=linked)
+        return DwarfRead(columns=read.columns, warnings=capped([*loader.warnings, *read.warnings]))
+
+
+def code_of(elf: ElfFile, executable: Sequence[tuple[int, int]]) -> Code:
+    """Where code lies. Linkers send what they drop to address 0: it counts only where a symbol says that a function is there."""
+    ranges = list(executable)
+    if not ranges or ranges[0][0] != 0:
+        return Code(executable=ranges)
+    try:
+        symbols = read_symbols(elf)
+    except InputError:
+        symbols = None
+    if symbols is not None and len(symbols) and symbols.start[0] == 0:
+        return Code(executable=ranges, end_of_first=0 if symbols.extended[0] else symbols.end[0])
+    if elf.kind != ET_REL:
+        ranges[0] = (1, ranges[0][1])
+    return Code(executable=ranges)
+
+
+def capped(warnings: Sequence[str]) -> tuple[str, ...]:
+    """The first warnings of a file, and how many more there are."""
+    if len(warnings) <= MAX_WARNINGS:
+        return tuple(warnings)
+    return (*warnings[:MAX_WARNINGS], f"and {len(warnings) - MAX_WARNINGS} more of the kind")
 
 
 def read_sections(
     sections: DwarfSections,
     tables: LineTables,
-    executable: list[tuple[int, int]],
+    code: Code | list[tuple[int, int]],
     names: NameTable,
     pool: Executor | None = None,
+    *,
+    supplementary: Supplementary | None = None,
+    files: LinkedFiles | None = None,
 ) -> DwarfRead:
-    """The same for sections and line tables already in memory."""
+    """The same for sections and line tables already in memory; all warnings are kept."""
+    where = code if isinstance(code, Code) else Code(executable=code)
+    other = supplementary if supplementary is not None else Supplementary()
+    sections.supplementary_strings = other.strings
     abbrevs = Abbrevs(sections.abbrev)
     units = read_units(sections, abbrevs)
     unit_table = array("I", [NONE if (table := tables.table_for(unit)) < 0 else table for unit in units.units])
     first_slot, slot_count, file_base = tables.files.columns(unit_table)
 
-    reader = NameReader(
-        DieReader(sections.info, abbrevs, little_endian=sections.little_endian),
-        units.units,
-        StringReader(sections),
-        names,
-    )
+    split = SplitUnits(sections=sections, units=units.units, files=files if files is not None else NoLinkedFiles())
     batches: list[Batch] = []
-    for batch in _walked(sections, abbrevs, units, executable, pool):
-        reader.learn_scopes(batch.scopes["child"], batch.scopes["parent"])
-        batch.function_name = reader.numbers(batch.functions["offset"])
-        batch.node_name = reader.numbers(batch.nodes["origin"])
-        batches.append(batch)
+    for half in split.parts():
+        for batch in named_batches(half.part, where, names, other.names, pool):
+            batch.functions["unit"] = memoryview(gather(batch.functions["unit"], memoryview(half.skeleton)))
+            batches.append(batch)
+    main = Part(sections=sections, abbrevs=abbrevs, units=units)
+    batches.extend(named_batches(main, where, names, other.names, pool))
     all_of = joined(batches)
     node_unit = gather(all_of.nodes["function"], all_of.functions["unit"])
     columns = SourceColumns(
@@ -111,7 +148,13 @@ def read_sections(
     )
     # Only names of files are still to be read; .debug_info is the largest thing in memory.
     sections.info = b""
-    warnings = [*tables.warnings, *units.warnings, *(warning for batch in batches for warning in batch.warnings)]
+    warnings = [
+        *tables.warnings,
+        *units.warnings,
+        *split.warnings,
+        *other.warnings,
+        *(warning for batch in batches for warning in batch.warnings),
+    ]
     return DwarfRead(columns=columns, warnings=tuple(warnings))
 
 
@@ -122,72 +165,3 @@ def _workers(threads: int) -> Iterator[ThreadPoolExecutor | None]:
         return
     with ThreadPoolExecutor(threads - 1, thread_name_prefix="symup-dwarf") as pool:
         yield pool
-
-
-def _walked(
-    sections: DwarfSections, abbrevs: Abbrevs, units: Units, executable: list[tuple[int, int]], pool: Executor | None
-) -> Iterator[Batch]:
-    """The batches in the order of the units; with a pool, later ones are walked while earlier ones are used."""
-    jobs = _batches(units.units)
-    if pool is None:
-        for first, last in jobs:
-            yield _walk(sections, abbrevs, units.units, first, last, executable)
-        return
-    futures = [pool.submit(_walk, sections, abbrevs, units.units, first, last, executable) for first, last in jobs]
-    for future in futures:
-        yield future.result()
-
-
-def _batches(units: Sequence[Unit]) -> list[tuple[int, int]]:
-    """(first, last) unit of each batch."""
-    jobs: list[tuple[int, int]] = []
-    first = 0
-    size = 0
-    for index, unit in enumerate(units):
-        size += unit.end - unit.offset
-        if size >= BATCH_SIZE_BYTES:
-            jobs.append((first, index + 1))
-            first, size = index + 1, 0
-    if first < len(units):
-        jobs.append((first, len(units)))
-    return jobs
-
-
-def _walk(
-    sections: DwarfSections,
-    abbrevs: Abbrevs,
-    units: Sequence[Unit],
-    first: int,
-    last: int,
-    executable: list[tuple[int, int]],
-) -> Batch:
-    reader = DieReader(sections.info, abbrevs, little_endian=sections.little_endian)
-    walk = Walk(reader, sections.addresses, executable)
-    warnings: list[str] = []
-    for index in range(first, last):
-        try:
-            walk.walk(units[index], index)
-        except MalformedDwarf as error:
-            warnings.append(f"unit at 0x{units[index].offset:x}: {error.message}")
-    functions, nodes = walk.functions(), walk.nodes()
-    function_node, function_node_end, together = spans(nodes["function"], len(functions["unit"]))
-    if not together:
-        nodes = grouped(nodes, "function", function_node)
-    range_reader = RangeReader(sections, units)
-    function_range, range_start, range_end = range_reader.resolve(functions, functions["unit"], executable)
-    node_unit = gather(nodes["function"], functions["unit"])
-    node_range, node_range_start, node_range_end = range_reader.resolve(nodes, memoryview(node_unit), None)
-    return Batch(
-        functions=functions,
-        nodes=nodes,
-        scopes=walk.scopes(),
-        function_node=function_node,
-        function_node_end=function_node_end,
-        function_range=function_range,
-        range_start=range_start,
-        range_end=range_end,
-        node_range=node_range,
-        node_range_start=node_range_start,
-        node_range_end=node_range_end,
-        warnings=warnings,
-    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from bisect import bisect_right
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from uploader.errors import MalformedDwarf
@@ -11,14 +12,20 @@ from uploader.extract.dwarf.abbrev import Abbrevs
 from uploader.extract.dwarf.constants import (
     FORM_ADDR,
     FORM_GNU_STR_INDEX,
+    FORM_GNU_STRP_ALT,
     FORM_LINE_STRP,
     FORM_STRING,
     FORM_STRP,
+    FORM_STRP_SUP,
     FORM_STRX,
     FORM_STRX1,
     FORM_STRX4,
     SLOT_ADDR_BASE,
     SLOT_COMP_DIR,
+    SLOT_DWO_NAME,
+    SLOT_ENTRY_PC,
+    SLOT_GNU_DWO_ID,
+    SLOT_GNU_RANGES_BASE,
     SLOT_LANGUAGE,
     SLOT_LOW_PC,
     SLOT_NAME,
@@ -58,8 +65,20 @@ class Unit:
     addr_base: int = 0
     str_offsets_base: int = 0
     rnglists_base: int = 0
+    ranges_start: int = 0
+    """What the offsets of its range lists count from: in split units, the part of the section that is theirs."""
     name: bytes = b""
     comp_dir: bytes = b""
+    dwo_id: int | None = None
+    dwo_name: bytes = b""
+    """The file that holds the rest of a skeleton unit."""
+    walked: bool = True
+    """Its DIEs are to be walked: those of type units are not, nor those of a skeleton whose other half is there."""
+
+    @property
+    def is_type_unit(self) -> bool:
+        """It describes a type only, and holds no code."""
+        return self.unit_type in (UNIT_TYPE, UNIT_SPLIT_TYPE)
 
     @property
     def shape(self) -> tuple[int, int, int, int, int]:
@@ -93,13 +112,18 @@ class StringReader:
         self._order = "little" if sections.little_endian else "big"
 
     def locate(self, form: int, value: int, unit: Unit | None) -> tuple[int, int] | None:
-        """(which section, offset) of a string: 0 .debug_info, 1 .debug_str, 2 .debug_line_str; None where it can't be known."""
+        """(which section, offset) of a string; None where it can't be known.
+
+        Sections: 0 .debug_info, 1 .debug_str, 2 .debug_line_str, 3 .debug_str of the supplementary file.
+        """
         if form == FORM_STRP:
             return 1, value
         if form == FORM_STRING:
             return 0, value
         if form == FORM_LINE_STRP:
             return 2, value
+        if form in (FORM_STRP_SUP, FORM_GNU_STRP_ALT):
+            return 3, value
         if unit is not None and (form == FORM_STRX or FORM_STRX1 <= form <= FORM_STRX4 or form == FORM_GNU_STR_INDEX):
             at = unit.str_offsets_base + value * unit.offset_size
             raw = self._sections.string_offsets[at : at + unit.offset_size]
@@ -114,8 +138,9 @@ class StringReader:
             return b""
         which, offset = place
         sections = self._sections
-        data = sections.info if which == 0 else sections.strings if which == 1 else sections.line_strings
-        return string_at(data, offset)
+        if which == 1:
+            return string_at(sections.strings, offset)
+        return string_at((sections.info, b"", sections.line_strings, sections.supplementary_strings)[which], offset)
 
 
 def string_at(data: bytes | memoryview, offset: int) -> bytes:
@@ -136,8 +161,11 @@ def string_at(data: bytes | memoryview, offset: int) -> bytes:
         size *= 4
 
 
-def read_units(sections: DwarfSections, abbrevs: Abbrevs) -> Units:
-    """Reads every unit header and first DIE. A broken unit costs that unit; a broken length costs the rest."""
+def read_units(sections: DwarfSections, abbrevs: Abbrevs, prepare: Callable[[Unit], None] | None = None) -> Units:
+    """Reads every unit header and first DIE. A broken unit costs that unit; a broken length costs the rest.
+
+    ``prepare`` may complete a unit between the two: what its offsets count from, where the unit itself doesn't say it.
+    """
     result = Units()
     data = sections.info
     reader = DieReader(data, abbrevs, little_endian=sections.little_endian)
@@ -153,14 +181,18 @@ def read_units(sections: DwarfSections, abbrevs: Abbrevs) -> Units:
             break
         if unit is None:
             if trouble:
-                result.warnings.append(f"unit at 0x{offset:x}: {trouble}")
+                result.warnings.append(f"unit at 0x{offset:x}: {trouble}; its {end - offset} bytes are lost")
         else:
             try:
+                if prepare is not None:
+                    prepare(unit)
                 unit.table = abbrevs.table(unit.table, unit.address_size, unit.offset_size, unit.version)
                 _read_first_die(unit, reader, strings)
                 result.units.append(unit)
             except MalformedDwarf as error:
-                result.warnings.append(f"unit at 0x{offset:x}: {error.message}")
+                result.warnings.append(
+                    f"unit at 0x{offset:x}: {error.message}; its {unit.end - unit.offset} bytes are lost"
+                )
         offset = end
     return result
 
@@ -185,10 +217,12 @@ def _read_header(data: bytes | memoryview, offset: int, little_endian: bool) -> 
     at += 2
     offset_code = "I" if offset_size == 4 else "Q"
     unit_type = UNIT_COMPILE
+    dwo_id = None
     if version == 5:
         unit_type, address_size, abbrev_offset = struct.unpack_from(order + "BB" + offset_code, data, at)
         at += 2 + offset_size
         if unit_type in (UNIT_SKELETON, UNIT_SPLIT_COMPILE):
+            (dwo_id,) = struct.unpack_from(order + "Q", data, at)
             at += 8
         elif unit_type in (UNIT_TYPE, UNIT_SPLIT_TYPE):
             at += 8 + offset_size
@@ -210,7 +244,9 @@ def _read_header(data: bytes | memoryview, offset: int, little_endian: bool) -> 
         offset_size=offset_size,
         unit_type=unit_type,
         table=abbrev_offset,
+        dwo_id=dwo_id,
     )
+    unit.walked = not unit.is_type_unit
     return unit, end, ""
 
 
@@ -229,11 +265,19 @@ def _read_first_die(unit: Unit, reader: DieReader, strings: StringReader) -> Non
         unit.line_offset = found[1]
     if (found := reader.slot(SLOT_LANGUAGE)) is not None:
         unit.language = found[1]
+    if (found := reader.slot(SLOT_GNU_DWO_ID)) is not None:
+        unit.dwo_id = found[1]
+    if (found := reader.slot(SLOT_GNU_RANGES_BASE)) is not None and unit.version < 5:
+        # It is for the split half alone: the skeleton's own DW_AT_ranges does not count from it.
+        unit.rnglists_base = min(found[1], FARTHEST_BASE)
+    if (found := reader.slot(SLOT_DWO_NAME)) is not None:
+        unit.dwo_name = strings.read(strings.locate(*found, unit))
     if (found := reader.slot(SLOT_NAME)) is not None:
         unit.name = strings.read(strings.locate(*found, unit))
     if (found := reader.slot(SLOT_COMP_DIR)) is not None:
         unit.comp_dir = strings.read(strings.locate(*found, unit))
-    if (found := reader.slot(SLOT_LOW_PC)) is not None:
+    # Without a low pc the entry pc is what ranges count from: GCC has written it so.
+    if (found := reader.slot(SLOT_LOW_PC) or reader.slot(SLOT_ENTRY_PC)) is not None:
         form, value = found
         unit.low_pc = value if form == FORM_ADDR else address_at(strings, unit, value)
 

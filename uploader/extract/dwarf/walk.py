@@ -43,6 +43,8 @@ class Walk:
     executable_start: cython.ulonglong[::1]
     executable_end: cython.ulonglong[::1]
     executable_count: cython.int
+    end_of_first: cython.ulonglong
+    reached: cython.Py_ssize_t
 
     function_count: cython.Py_ssize_t
     function_offset: cython.ulonglong[::1]
@@ -73,8 +75,17 @@ class Walk:
     open_scope: cython.ulonglong[::1]
     open_recorded: cython.uint[::1]
 
-    def __init__(self, reader: DieReader, addresses: bytes | memoryview, executable: list[tuple[int, int]]) -> None:
+    def __init__(
+        self,
+        reader: DieReader,
+        addresses: bytes | memoryview,
+        executable: list[tuple[int, int]],
+        end_of_first: int = 0,
+    ) -> None:
+        """``end_of_first`` is where the one function ends that may start at address 0; 0 where any may."""
         self.reader = reader
+        self.end_of_first = end_of_first
+        self.reached = 0
         self.addresses = addresses
         self.addresses_size = len(addresses)
         self.unit_index = 0
@@ -117,6 +128,7 @@ class Walk:
         self.reader.enter(unit.offset, unit.end, unit.table, unit.address_size, unit.offset_size)
         first: cython.Py_ssize_t = unit.first_die
         end: cython.Py_ssize_t = unit.end
+        self.reached = first
         try:
             with cython.nogil:
                 self._walk(first, end)
@@ -185,6 +197,7 @@ class Walk:
             child_scopes = scopes
             if kind >= 3:
                 p = self.reader.capture(p, abbrev)
+                self.reached = p
                 if kind == 3:
                     child_function = self._function(die)
                     child_inline = 0
@@ -250,7 +263,9 @@ class Walk:
             pc = 1
             a = self._address(self.reader.form[4], self.reader.value[4])
             b = self._high(a)
-            if b <= a or not self._executable(a):
+            if b <= a or not self._executable(a, b):
+                return -1
+            if a == 0 and self.end_of_first != 0 and b != self.end_of_first:
                 return -1
         else:
             return -1
@@ -351,8 +366,13 @@ class Walk:
             if raw >= cython.cast(cython.ulonglong, self.reader.unit_end - self.reader.unit_offset):
                 return 0
             return raw + cython.cast(cython.ulonglong, self.reader.unit_offset)
+        if raw >> 61:
+            return 0
         if form == 0x10:
             return raw
+        if form == 0x1C or form == 0x24 or form == 0x1F20:
+            # In the supplementary file: marked as `names.IN_SUPPLEMENTARY` is.
+            return raw | (cython.cast(cython.ulonglong, 1) << 61)
         return 0
 
     @cython.cfunc
@@ -393,17 +413,18 @@ class Walk:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1)
-    def _executable(self, address: cython.ulonglong) -> cython.bint:
+    def _executable(self, start: cython.ulonglong, end: cython.ulonglong) -> cython.bint:
+        """Whether code lies there from the start to the end: what leaves it was dropped by the linker, or is a lie."""
         low: cython.int = 0
         high: cython.int = self.executable_count
         middle: cython.int
         while low < high:
             middle = (low + high) >> 1
-            if self.executable_start[middle] <= address:
+            if self.executable_start[middle] <= start:
                 low = middle + 1
             else:
                 high = middle
-        return low > 0 and address < self.executable_end[low - 1]
+        return low > 0 and end <= self.executable_end[low - 1]
 
     def _grow_functions(self) -> None:
         wanted = self.function_count + 1
