@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-from tests.symbols.sources import told
+from tests.symbols.sources import Told, told
 from tests.symbols.validity import assert_valid
 from tests.writers import dwarf_writer as dw
 from tests.writers.elf_writer import Symbol
@@ -34,7 +34,7 @@ F = (
     [(0x1000, "a.c", 1), (0x1004, "a.c", 9)],
     [(1, "inner", [(0x1004, 0x1008)])],
 )
-ASM = (0x1020, 0x1030, "asm", [], [])
+ASM: Told = (0x1020, 0x1030, "asm", [], [])
 
 
 def built(sections: DwarfSections = SECTIONS, *, dwarf: bool = True, threads: int = 1, compress: str = "") -> Extracted:
@@ -71,6 +71,9 @@ def test_damage_in_the_lines_costs_the_lines() -> None:
 
 @pytest.mark.parametrize("field", ["info", "abbrev"])
 def test_damage_in_the_dies_costs_the_dies(field: str) -> None:
-    extracted = built(dataclasses.replace(SECTIONS, **{field: b"\xff" * 40}))
+    damage = b"\xff" * 40
+    extracted = built(
+        dataclasses.replace(SECTIONS, info=damage) if field == "info" else dataclasses.replace(SECTIONS, abbrev=damage)
+    )
     assert [each[:4] for each in told(extracted.table)] == [F[:4], ASM[:4]]
     assert extracted.warnings

@@ -7,6 +7,7 @@ pyelftools' own gaps, kept out of the comparison (0.33):
 - it knows no tombstones: what lies outside of executable code is dropped on its side by the test;
 - it is slow: of Rust's binaries, which hold all of the standard library, only the program's own units are compared;
 - an inlined subroutine that states no code (DWARF 2 has no ranges to state it with) is left out on both sides, and all in it;
+- it fails on what GNU as writes for `-gdwarf64`, which is not compared;
 - it reads no line table that no unit refers to, none of split DWARF, no zstd sections, no strx names in version 5 line tables.
 """
 
@@ -47,7 +48,6 @@ RECIPES = {
             for level in ("-O0", "-O2")
             if not (version in {2, 3} and level == "-O0")
         ),
-        builds.Recipe(name="gcc-dwarf64", compiler="gcc", sources=C, flags=("-g", "-gdwarf64", "-O2")),
         builds.Recipe(name="gcc-lto-5", compiler="gcc", sources=C, flags=("-g", "-gdwarf-5", "-O2", "-flto")),
         builds.Recipe(
             name="gcc-m32",
@@ -110,10 +110,10 @@ class Reference:
 
     def __init__(self, elf: ELFFile, executable: list[tuple[int, int]], unit_name: str = "") -> None:
         """Of the units, those whose name holds ``unit_name`` count."""
-        self.dwarf = elf.get_dwarf_info()
+        self.dwarf: Any = elf.get_dwarf_info()
         self.unit_name = unit_name
         self.executable = executable
-        self.lists = self.dwarf.range_lists()
+        self.lists: Any = self.dwarf.range_lists()
 
     def is_code(self, address: int) -> bool:
         return any(start <= address < end for start, end in self.executable)
