@@ -213,7 +213,7 @@ class DebugInfod:
                     return None
                 if status == 404:
                     return ""
-                reason = f"answered {status}"
+                reason = "its file is over DEBUGINFOD_MAXSIZE" if status == 406 else f"answered {status}"
                 if status not in _TRY_AGAIN:
                     return reason
             self._note(f"debuginfod: GET {shown(url)}: {reason}")
