@@ -1,0 +1,251 @@
+"""action.yml, its steps run for real: a built example goes to a real server, once, and only what was asked for fails."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from tests.ci.composite import EXPRESSION, Finished, Runner, read_yaml
+from tests.ci.conftest import EXAMPLES, ROOT, Store, locked
+
+ACTION = read_yaml(ROOT / "action.yml")
+Use = Callable[..., Finished]
+
+
+@pytest.fixture
+def workspace(tmp_path: Path, monorepo: Path) -> Path:
+    """A job's checkout after its build: three services."""
+    folder = tmp_path / "workspace"
+    shutil.copytree(monorepo, folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def monorepo(shared: Path, peer: Callable[[str], str]) -> Path:
+    folder = shared / "monorepo"
+    peer("cc")
+    with locked(shared / "monorepo.lock"):
+        if not folder.exists():
+            shutil.copytree(EXAMPLES / "monorepo", folder, ignore=shutil.ignore_patterns("build"))
+            for service in ("billing", "search", "users"):
+                subprocess.run(["sh", folder / "build.sh", service], check=True, capture_output=True)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def tool_cache(shared: Path, checkout: Path) -> Path:
+    """The tool cache of the machine, with symup installed by the action itself, once."""
+    folder = shared / "tools"
+    with locked(shared / "tools.lock"):
+        if not folder.exists():
+            runner = Runner(
+                home=_made(shared / "installing"),
+                workspace=_made(shared / "installing" / "workspace"),
+                tool_cache=_made(folder),
+                environ={"SYMUP_COMPILE": "0"},
+            )
+            finished = runner.use(checkout, {"command": "install", "version": "source"})
+            assert finished.succeeded, finished.log
+            assert Path(finished.outputs["symup"]).is_file()
+    return folder
+
+
+@pytest.fixture
+def use(tmp_path: Path, workspace: Path, tool_cache: Path, checkout: Path, store: Store) -> Use:
+    """Uses the action in a job of its own: the built services to the server, unless inputs say otherwise."""
+    runner = Runner(
+        home=_made(tmp_path / "home"), workspace=workspace, tool_cache=tool_cache, environ={"SYMUP_COMPILE": "0"}
+    )
+
+    def run(inputs: dict[str, str] | None = None, **job: str) -> Finished:
+        usual = {"paths": "build/bin", "to": store.url, "token": store.token, "version": "source"}
+        finished = runner.use(checkout, usual | (inputs or {}), **job)
+        assert store.token not in finished.log + finished.summary + str(finished.outputs)
+        return finished
+
+    return run
+
+
+def test_stores_the_symbols_and_tells_what_it_did(use: Use, store: Store) -> None:
+    finished = use()
+    assert finished.succeeded, finished.log
+    assert "symup is installed already" in finished.log
+    outputs = finished.outputs
+    assert (outputs["exit-code"], outputs["stored"], outputs["present"], outputs["failed"]) == ("0", "3", "0", "0")
+    assert int(outputs["bytes-sent"]) > 0
+    assert outputs["worst-quality"] == "full"
+    assert outputs["store-url"] == store.url
+    report = json.loads(Path(outputs["report"]).read_text())
+    assert sorted(Path(outcome["path"]).name for outcome in report["outcomes"]) == ["billing", "search", "users"]
+    assert "billing" in finished.summary
+
+
+def test_a_second_run_sends_nothing(use: Use) -> None:
+    use()
+    finished = use()
+    assert finished.succeeded, finished.log
+    assert finished.outputs["stored"] == "0"
+    assert finished.outputs["present"] == "3"
+    assert finished.outputs["bytes-sent"] == "0"
+
+
+def test_a_later_job_checks_what_the_store_holds(use: Use) -> None:
+    missing = use({"command": "status"})
+    assert not missing.succeeded
+    assert missing.outputs["exit-code"] == "1"
+    use()
+    assert use({"command": "status"}).succeeded
+
+
+@pytest.mark.parametrize(
+    ("gate", "stopped"),
+    [
+        ({}, False),
+        ({"require": "full"}, False),
+        ({"fail-on": "missing-debug"}, True),
+        ({"fail-on": "none,missing-debug"}, False),
+        ({"fail-on": "failed"}, True),
+    ],
+)
+def test_a_broken_binary_fails_as_the_gate_says_and_only_then(
+    use: Use, workspace: Path, gate: dict[str, str], stopped: bool
+) -> None:
+    whole = workspace / "build" / "bin" / "billing"
+    whole.write_bytes(whole.read_bytes()[:4096])
+    finished = use(gate)
+    assert finished.succeeded is not stopped, finished.log
+    assert finished.outputs["failed"] == "1"
+    assert finished.outputs["stored"] == "2"
+    assert any("billing" in line for line in finished.annotations("error") + finished.annotations("warning"))
+
+
+def test_too_poor_symbols_fail_as_the_gate_says(use: Use, workspace: Path) -> None:
+    poor = workspace / "build" / "bin" / "billing"
+    subprocess.run(["strip", "--strip-debug", poor], check=True)
+    assert use({"require": "functions"}).succeeded
+    finished = use({"require": "full"})
+    assert not finished.succeeded
+    assert finished.outputs["exit-code"] == "7"
+    assert finished.outputs["worst-quality"] == "functions"
+    assert use({"min-line-coverage": "5"}).outputs["exit-code"] == "7"
+
+
+def test_a_gate_of_the_project_holds_without_an_input(use: Use, workspace: Path) -> None:
+    (workspace / "symup.toml").write_text('fail-on = ["failed"]\n')
+    broken = workspace / "build" / "bin" / "billing"
+    broken.write_bytes(broken.read_bytes()[:4096])
+    assert not use().succeeded
+
+
+def test_a_store_in_trouble_breaks_no_build_unless_asked_to(use: Use, no_store: str) -> None:
+    warned = use({"to": no_store})
+    assert warned.succeeded, warned.log
+    assert warned.outputs["exit-code"] in ("5", "6")
+    assert warned.annotations("warning")
+    assert not use({"to": no_store, "store-trouble": "fail"}).succeeded
+
+
+def test_a_wrong_token_is_a_mistake_that_shows(use: Use) -> None:
+    finished = use({"token": "symup_wrong"})
+    assert not finished.succeeded
+    assert finished.outputs["exit-code"] == "4"
+
+
+def test_a_pull_request_of_a_fork_has_no_token_and_goes_on(use: Use) -> None:
+    finished = use({"token": ""}, GITHUB_EVENT_NAME="pull_request")
+    assert finished.succeeded, finished.log
+    assert finished.annotations("notice")
+    assert not use({"token": ""}, GITHUB_EVENT_NAME="push").succeeded
+
+
+def test_inputs_are_words_never_code(use: Use, workspace: Path) -> None:
+    sly = "$(touch taken) `touch taken` ;touch taken; \"'"
+    (workspace / "build" / "bin" / "users").rename(workspace / "build" / sly.replace("/", ""))
+    finished = use({"paths": f"  build/bin/sea*  \n\nbuild/{sly}\n", "exclude": sly, "include": "*\n" + sly})
+    assert finished.succeeded, finished.log
+    assert finished.outputs["stored"] == "2"
+    assert not list(workspace.rglob("taken"))
+
+
+def test_paths_start_from_the_working_directory(use: Use, workspace: Path) -> None:
+    finished = use({"working-directory": "build", "paths": "bin", "report-html": "report.html"})
+    assert finished.succeeded, finished.log
+    assert finished.outputs["stored"] == "3"
+    assert (workspace / "build" / "report.html").read_text().startswith("<!")
+
+
+def test_shards_of_a_matrix_store_everything_together(use: Use) -> None:
+    shards = [use({"shard": f"{number}/3", "allow-empty": "true"}) for number in (1, 2, 3)]
+    assert all(shard.succeeded for shard in shards)
+    assert sum(int(shard.outputs["stored"]) for shard in shards) == 3
+
+
+def test_a_dry_run_stores_nothing(use: Use) -> None:
+    assert use({"dry-run": "true"}).succeeded
+    assert use().outputs["stored"] == "3"
+
+
+def test_a_later_job_pushes_what_an_earlier_one_put_into_a_folder(use: Use, workspace: Path) -> None:
+    assert use({"to": "symbols"}).succeeded
+    pushed = use({"command": "push", "paths": "symbols"})
+    assert pushed.succeeded, pushed.log
+    assert use({"command": "status"}).succeeded
+
+
+@pytest.mark.parametrize(
+    "inputs",
+    [
+        {"paths": ""},
+        {"command": "download"},
+        {"dry-run": "yes"},
+        {"store-trouble": "ignore"},
+        {"version": "newest"},
+        {"python": "no-such-python"},
+    ],
+)
+def test_a_mistake_in_the_inputs_is_told(use: Use, inputs: dict[str, str]) -> None:
+    finished = use(inputs)
+    assert not finished.succeeded
+    (name,) = inputs
+    assert any(name in line or inputs[name] in line for line in finished.annotations("error"))
+
+
+def test_every_input_is_used_and_none_within_a_script() -> None:
+    steps = ACTION["runs"]["steps"]
+    used = set()
+    for step in steps:
+        assert not EXPRESSION.search(step["run"])
+        for text in (*step["env"].values(), step.get("working-directory", "")):
+            used |= {match[1].removeprefix("inputs.") for match in EXPRESSION.finditer(text)}
+    assert set(ACTION["inputs"]) <= used
+
+
+@pytest.fixture
+def no_store() -> Iterator[str]:
+    """A server that is no symbol store."""
+
+    class Nothing(BaseHTTPRequestHandler):
+        def answer(self) -> None:
+            self.send_error(404)
+
+        do_GET = do_POST = do_PUT = do_HEAD = answer  # noqa: N815  # named by the library
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # named by the library
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Nothing) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
