@@ -8,29 +8,42 @@ A file names settings as the flags do, without the dashes in front and with ``_`
     include = ["build/**"]
     exclude = ["*.o"]
     require = "lines"
+    min_line_coverage = 90
+    fail_on = ["missing-debug"]
     dwarf = true
     debug_dir = ["symbols"]
+
+    [[gate]]
+    paths = ["build/vendor/**"]
+    require = "functions"
+    min_line_coverage = 0
 
 Files never hold a token: they get committed and copied. A relative ``to`` or ``debug_dir`` in a file is relative to that file's folder.
 """
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
 from uploader.errors import UsageError
-from uploader.model import Quality
+from uploader.model import Concern, Quality
 
 PROJECT_FILE = "symup.toml"
 USER_FILE = "config.toml"
 DEFAULT_PROJECT = "default"
 MAX_JOBS = 512
 MAX_FILE_SIZE_BYTES = 1024 * 1024
+
+NOTHING = "none"
+"""Among the kinds of ``fail_on``: what fails a run by itself does so no longer, unless it is named."""
+
+FAILS_BY_ITSELF = frozenset({Concern.FAILED, Concern.CONFLICT})
 
 _PROJECT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _HAS_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
@@ -44,6 +57,18 @@ def default_jobs() -> int:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PathGate:
+    """What is asked of some files instead of what is asked of all. None leaves that as it is for all."""
+
+    paths: tuple[str, ...]
+    """Globs, as for ``exclude``; with a ``/`` they match the path from the working directory or from ``root``."""
+    require: Quality | None = None
+    min_line_coverage: float | None = None
+    root: str = ""
+    """The folder of the file that says so."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """What a run goes by. ``to`` is None where no layer names a destination; a token is no setting: `auth.credentials` finds it."""
 
@@ -53,6 +78,12 @@ class Settings:
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     require: Quality | None = None
+    min_line_coverage: float | None = None
+    """The least share of a file's code with lines, in percent."""
+    fail_on: frozenset[Concern] = FAILS_BY_ITSELF
+    """What makes the exit code 1."""
+    gate: tuple[PathGate, ...] = ()
+    """The first that matches a path speaks for it."""
     dwarf: bool = True
     debug_dir: tuple[str, ...] = ()
     debuginfod: bool = False
@@ -80,7 +111,7 @@ def load(
     merged |= _from_environment(environ)
     for key, value in flags.items():
         if value is not None and value != () and value != []:
-            merged[key] = _checked(key, value, "--" + key)
+            merged[key] = _checked(key, value, "--" + key.replace("_", "-"))
     known = {item.name for item in fields(Settings)}
     return Settings(**{key: value for key, value in merged.items() if key in known})  # type: ignore[arg-type]  # _READERS checked each
 
@@ -129,12 +160,17 @@ def _from_file(path: Path) -> dict[str, object]:
     folders = settings.get("debug_dir")
     if isinstance(folders, tuple):
         settings["debug_dir"] = tuple(str(path.parent / Path(folder).expanduser()) for folder in folders)
+    gates = settings.get("gate")
+    if isinstance(gates, tuple):
+        settings["gate"] = tuple(replace(gate, root=str(path.parent)) for gate in gates)
     return settings
 
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, object]:
     settings: dict[str, object] = {}
     for key in _READERS:
+        if key in _ONLY_IN_FILES:
+            continue
         variable = "SYMUP_" + key.upper()
         value = environ.get(variable, "").strip()
         if value:
@@ -210,6 +246,50 @@ def _switch(value: object) -> bool:
     raise ValueError("must be true or false")
 
 
+def _percent(value: object) -> float:
+    try:
+        number = float(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else math.nan
+    except ValueError:
+        number = math.nan
+    if not 0 <= number <= 100:
+        raise ValueError("must be a number from 0 to 100")
+    return number
+
+
+def _concerns(value: object) -> frozenset[Concern]:
+    items = [value] if isinstance(value, str) else value
+    if not isinstance(items, list | tuple) or not all(isinstance(item, str) for item in items):
+        raise ValueError("must be a list of kinds")
+    words = [word.strip().lower() for item in items for word in item.split(",") if word.strip()]
+    known = [concern.value for concern in Concern]
+    if any(word != NOTHING and word not in known for word in words):
+        raise ValueError(f"must be some of {', '.join(known)}, or {NOTHING}")
+    named = frozenset(Concern(word) for word in words if word != NOTHING)
+    return named if NOTHING in words else named | FAILS_BY_ITSELF
+
+
+def _path_gates(value: object) -> tuple[PathGate, ...]:
+    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+        raise ValueError("must be written as [[gate]] tables")
+    return tuple(_path_gate(item) for item in value)
+
+
+def _path_gate(members: Mapping[str, object]) -> PathGate:
+    unknown = sorted(members.keys() - {"paths", "require", "min_line_coverage"})
+    if unknown:
+        raise ValueError(f"{unknown[0]!r} is not known there; paths, require and min_line_coverage are")
+    paths = _globs(members.get("paths", ()))
+    require, least = members.get("require"), members.get("min_line_coverage")
+    if not paths or (require is None and least is None):
+        raise ValueError("needs paths, and require or min_line_coverage")
+    return PathGate(
+        paths=paths,
+        require=None if require is None else Quality.NONE if require == NOTHING else _quality(require),
+        min_line_coverage=None if least is None else _percent(least),
+    )
+
+
+_ONLY_IN_FILES = frozenset({"gate"})
 _READERS: dict[str, Callable[[object], object]] = {
     "to": _text,
     "project": _project,
@@ -217,6 +297,9 @@ _READERS: dict[str, Callable[[object], object]] = {
     "include": _globs,
     "exclude": _globs,
     "require": _quality,
+    "min_line_coverage": _percent,
+    "fail_on": _concerns,
+    "gate": _path_gates,
     "dwarf": _switch,
     "debug_dir": _folders,
     "debuginfod": _switch,

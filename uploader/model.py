@@ -135,6 +135,21 @@ class Decision(enum.StrEnum):
     """Should have worked and did not."""
 
 
+class Concern(enum.StrEnum):
+    """What a gate can fail a run for."""
+
+    FAILED = "failed"
+    """Should have worked and did not: unreadable, broken."""
+    CONFLICT = "conflict"
+    """One id, two different contents."""
+    MISSING_DEBUG = "missing-debug"
+    """Function names at most, since no debug information was found."""
+    DECLINED = "declined"
+    """The destination kept something else than what it was offered."""
+    WARNINGS = "warnings"
+    """Something was told that a person should look at."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
     """What became of one file (or of one artifact made of several), and why."""
@@ -154,5 +169,7 @@ class Outcome:
     seconds: float = 0.0
     warnings: tuple[str, ...] = ()
     remedy: str | None = None
+    concern: Concern | None = None
+    """`Concern.CONFLICT` or `Concern.DECLINED` where it is one of these, which the decision alone does not tell."""
     exit_code: int = 0
     """The exit code that this outcome alone would give (0 when all is well)."""

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from uploader.errors import ExitCode, Refused
-from uploader.model import Decision, Figures, Identity, IdScheme, Outcome, Quality, Source, SymbolId
+from uploader.model import Concern, Decision, Figures, Identity, IdScheme, Outcome, Quality, Source, SymbolId
 from uploader.report.json import SCHEMA, report
+from uploader.report.run import Run
 
 PUBLISHED = json.loads((Path(__file__).parents[2] / "docs" / "report.schema.json").read_text())
 sizes = st.integers(0, 1 << 40)
@@ -30,15 +31,15 @@ outcomes = st.builds(
     seconds=st.floats(0, 1e6),
     warnings=st.lists(st.text(), max_size=3).map(tuple),
     remedy=st.none() | st.text(),
+    concern=st.none() | st.sampled_from([Concern.CONFLICT, Concern.DECLINED]),
     exit_code=st.sampled_from(ExitCode),
 )
 
 
 @given(st.lists(outcomes, max_size=5), st.sampled_from(ExitCode), st.booleans())
 def test_every_run_gives_a_valid_document(files: list[Outcome], code: ExitCode, with_error: bool) -> None:
-    document = report(
-        "upload", files, exit_code=code, seconds=1.5, error=Refused("no", remedy="ask") if with_error else None
-    )
+    error = Refused("no", remedy="ask") if with_error else None
+    document = report(Run(command="upload", outcomes=tuple(files), exit_code=code, seconds=1.5, error=error))
     back = json.loads(json.dumps(document))
     jsonschema.validate(back, PUBLISHED)
     assert back["schema"] == SCHEMA == PUBLISHED["$id"]

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-from uploader.errors import ExitCode, NetworkGaveOut
+from collections.abc import Sequence
+
+from uploader.errors import ExitCode, NetworkGaveOut, SymupError
 from uploader.model import Decision, Figures, Outcome, Quality, Source
+from uploader.report.run import Run
 from uploader.report.text import LIST_WORST, summary
 from uploader.report.words import duration, printable, share, size
+
+
+def lines_of(
+    outcomes: Sequence[Outcome], *, seconds: float = 1, verbose: bool = False, error: SymupError | None = None
+) -> list[str]:
+    run = Run(command="upload", outcomes=tuple(outcomes), exit_code=ExitCode.DONE, seconds=seconds, error=error)
+    return list(summary(run, verbose=verbose))
 
 
 def stored(name: str, *, quality: Quality = Quality.FULL) -> Outcome:
@@ -46,7 +56,7 @@ def skipped(name: str, reason: str) -> Outcome:
 
 def test_three_files_are_told_one_by_one() -> None:
     outcomes = [stored("app"), failed("broken.so"), skipped("app.copy", "the same bytes as build/app")]
-    assert list(summary(outcomes, seconds=1.24)) == [
+    assert lines_of(outcomes, seconds=1.24) == [
         "  stored    full      build/app        1,234 functions, 100 % of the code named, 98.5 % with lines; 4.2 MB -> 310 kB",
         "  skipped             build/app.copy   the same bytes as build/app",
         "  failed              build/broken.so  ends within its section headers",
@@ -62,7 +72,7 @@ def test_three_thousand_files_fit_on_a_screen_worst_told_by_name() -> None:
         *(skipped(f"copy{i}", f"the same bytes as build/lib{i}.so") for i in range(25)),
         *(failed(f"broken{i:02}") for i in range(25)),
     ]
-    lines = list(summary(outcomes, seconds=200))
+    lines = lines_of(outcomes, seconds=200)
     assert len(lines) < 60
     assert "  stored      2,900  full  (lib0.so, lib1.so, ...)" in lines
     assert "  stored         50  functions  (stripped0.so, stripped1.so, ...)" in lines
@@ -74,7 +84,7 @@ def test_three_thousand_files_fit_on_a_screen_worst_told_by_name() -> None:
 
 
 def test_verbose_lists_every_file() -> None:
-    lines = list(summary([stored(f"lib{i}") for i in range(300)], seconds=1, verbose=True))
+    lines = lines_of([stored(f"lib{i}") for i in range(300)], seconds=1, verbose=True)
     assert len(lines) == 301
 
 
@@ -84,13 +94,13 @@ def test_files_that_share_the_trouble_of_the_run_are_counted_not_listed() -> Non
         Outcome(path=f"f{i}", decision=Decision.FAILED, reason="not sent: host is gone", exit_code=ExitCode.NETWORK)
         for i in range(7)
     ]
-    lines = list(summary([stored("app"), *lost], seconds=1, error=error))
+    lines = lines_of([stored("app"), *lost], seconds=1, error=error)
     assert "  failed    7 files not sent, for the error told below" in lines
     assert not any("host is gone" in line for line in lines)
 
 
 def test_nothing_at_all() -> None:
-    assert list(summary([], seconds=0)) == ["0 files: nothing to do; 0.0 s"]
+    assert lines_of([], seconds=0) == ["0 files: nothing to do; 0.0 s"]
 
 
 def test_words() -> None:

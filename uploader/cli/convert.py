@@ -24,8 +24,16 @@ def command(
     debug_dir: options.DebugDir = None,
     debuginfod: options.DebugInfoD = False,
     require: options.Require = None,
+    min_line_coverage: options.MinLineCoverage = None,
+    fail_on: options.FailOn = None,
     allow_empty: options.AllowEmpty = False,
     jobs: options.Jobs = None,
+    shard: options.Shard = None,
+    report_json: options.ReportJson = None,
+    report_html: options.ReportHtml = None,
+    gitlab_report: options.GitlabReport = None,
+    junit: options.Junit = None,
+    dotenv: options.Dotenv = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
@@ -41,15 +49,22 @@ def command(
         include=include,
         exclude=exclude,
         require=require,
+        min_line_coverage=min_line_coverage,
+        fail_on=fail_on,
         jobs=jobs,
         dwarf=False if no_dwarf else None,
         debug_dir=debug_dir,
         debuginfod=debuginfod or None,
     )
+    part = options.shard(shard)
+    reports = options.reports(
+        json=report_json, html=report_html, code_quality=gitlab_report, junit=junit, dotenv=dotenv
+    )
     if not quiet:
         terminal.tell_core()
 
     from uploader.pipeline.convert import convert
+    from uploader.pipeline.gates import judged
 
     observer = terminal.progress(quiet=quiet)
     try:
@@ -62,12 +77,19 @@ def command(
             include=chosen.include,
             exclude=chosen.exclude,
             dwarf=chosen.dwarf,
-            require=chosen.require,
             allow_empty=allow_empty,
             debug=options.debug_sources(chosen, observer),
+            shard=part,
         )
     finally:
         terminal.close(observer)
     return tell.run(
-        "convert", finished, seconds=time.monotonic() - started, as_json=as_json, quiet=quiet, verbose=verbose
+        "convert",
+        judged(finished, options.gates(chosen)),
+        seconds=time.monotonic() - started,
+        as_json=as_json,
+        quiet=quiet,
+        verbose=verbose,
+        shard=None if part is None else str(part),
+        reports=reports,
     )

@@ -119,9 +119,11 @@ def _tell(problem: SymupError, arguments: list[str]) -> int:
     terminal.error(problem)
     if "--json" in arguments:
         from uploader.report.json import report
+        from uploader.report.run import Run
 
         command = next((word for word in arguments if word in COMMANDS), "")
-        terminal.document(report(command, (), exit_code=problem.exit_code, seconds=0.0, error=problem))
+        run = Run(command=command, outcomes=(), exit_code=problem.exit_code, seconds=0.0, error=problem)
+        terminal.document(report(run))
     return int(problem.exit_code)
 
 

@@ -11,7 +11,10 @@ import typer
 from uploader import config
 
 if TYPE_CHECKING:
+    from uploader.cli.reports import Reports
+    from uploader.pipeline.gates import Gates
     from uploader.pipeline.pair import DebugSources
+    from uploader.pipeline.shard import Shard as ShardPart
     from uploader.progress import Progress
     from uploader.transfer.protocol import Destination
 
@@ -107,6 +110,34 @@ Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Every file, what
 def settings(**flags: Any) -> config.Settings:
     """The settings of this run: these flags over environment and configuration files. Raises `UsageError`."""
     return config.load(flags)
+
+
+def gates(chosen: config.Settings) -> Gates:
+    """What the settings ask of the files."""
+    from uploader.pipeline.gates import Gates
+
+    return Gates(
+        require=chosen.require,
+        min_line_coverage=chosen.min_line_coverage,
+        fail_on=chosen.fail_on,
+        by_path=chosen.gate,
+    )
+
+
+def shard(text: str | None) -> ShardPart | None:
+    """The part of all ids that the run takes; None for all. Raises `UsageError`."""
+    if text is None:
+        return None
+    from uploader.pipeline.shard import Shard as Part
+
+    return Part.parse(text)
+
+
+def reports(**paths: str | None) -> Reports:
+    """The report files to write, their folders made. Raises `UsageError`."""
+    from uploader.cli.reports import Reports as Files
+
+    return Files(**paths).prepare()
 
 
 def debug_sources(chosen: config.Settings, observer: Progress) -> DebugSources:

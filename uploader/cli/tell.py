@@ -1,12 +1,18 @@
-"""Renders what a run of `upload` or `convert` came to, for a person or for a program."""
+"""Renders what a run over many files came to: for a person, for a program, and for the CI page that it runs under."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from uploader.cli import terminal
-from uploader.report import json as json_report
-from uploader.report import text as text_report
+from uploader.cli.reports import Reports
+from uploader.errors import ExitCode, UsageError
+from uploader.report.run import Run
+from uploader.report.text import summary
+from uploader.report.words import printable
 
 if TYPE_CHECKING:
     from uploader.pipeline.outcomes import Finished
@@ -22,26 +28,61 @@ def run(
     verbose: bool,
     destination: str | None = None,
     project: str | None = None,
+    shard: str | None = None,
+    reports: Reports | None = None,
+    environ: Mapping[str, str] | None = None,
 ) -> int:
-    """Writes the report and gives the exit code. With ``quiet`` only what has one of its own is told."""
+    """Writes every form of the report that is asked for and gives the exit code. With ``quiet`` only what has one is told."""
+    environ = os.environ if environ is None else environ
+    reports = Reports() if reports is None else reports
+    told = Run(
+        command=command,
+        outcomes=finished.outcomes,
+        exit_code=finished.exit_code,
+        seconds=seconds,
+        destination=destination,
+        project=project,
+        extracted=finished.extracted,
+        unreached=finished.unreached,
+        error=finished.error,
+        shard=shard,
+    )
     if as_json:
-        terminal.document(
-            json_report.report(
-                command,
-                finished.outcomes,
-                exit_code=finished.exit_code,
-                seconds=seconds,
-                destination=destination,
-                project=project,
-                extracted=finished.extracted,
-                unreached=finished.unreached,
-                error=finished.error,
-            )
-        )
-    shown = [outcome for outcome in finished.outcomes if outcome.exit_code] if quiet else finished.outcomes
-    if shown:
-        for line in text_report.summary(shown, seconds=seconds, verbose=verbose, error=finished.error):
-            terminal.say(line)
-    if finished.error is not None:
-        terminal.error(finished.error)
+        from uploader.report.json import report
+
+        terminal.document(report(told))
+    _for_people(told, quiet=quiet, verbose=verbose, in_github=in_github(environ))
+    try:
+        reports.write(told, environ=environ)
+    except UsageError as error:
+        terminal.error(error)
+        return int(finished.exit_code or ExitCode.USAGE)
+    if reports.html is not None and not quiet:
+        terminal.say(f"symup: the report is in {printable(reports.html)}")
     return int(finished.exit_code)
+
+
+def in_github(environ: Mapping[str, str]) -> bool:
+    """Whether a runner reads the output for workflow commands."""
+    return environ.get("GITHUB_ACTIONS") == "true"
+
+
+def _for_people(told: Run, *, quiet: bool, verbose: bool, in_github: bool) -> None:
+    shown = replace(told, outcomes=tuple(one for one in told.outcomes if one.exit_code)) if quiet else told
+    begin, end = "", ""
+    if in_github:
+        from uploader.report.github import muted
+
+        begin, end = muted()
+        terminal.say(begin)
+    if shown.outcomes:
+        for line in summary(shown, verbose=verbose):
+            terminal.say(line)
+    if told.error is not None:
+        terminal.error(told.error)
+    if in_github:
+        from uploader.report.github import commands
+
+        terminal.say(end)
+        for line in commands(told):
+            terminal.say(line)

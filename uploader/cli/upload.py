@@ -23,8 +23,16 @@ def command(
     debug_dir: options.DebugDir = None,
     debuginfod: options.DebugInfoD = False,
     require: options.Require = None,
+    min_line_coverage: options.MinLineCoverage = None,
+    fail_on: options.FailOn = None,
     allow_empty: options.AllowEmpty = False,
     jobs: options.Jobs = None,
+    shard: options.Shard = None,
+    report_json: options.ReportJson = None,
+    report_html: options.ReportHtml = None,
+    gitlab_report: options.GitlabReport = None,
+    junit: options.Junit = None,
+    dotenv: options.Dotenv = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
@@ -43,10 +51,16 @@ def command(
         include=include,
         exclude=exclude,
         require=require,
+        min_line_coverage=min_line_coverage,
+        fail_on=fail_on,
         jobs=jobs,
         dwarf=False if no_dwarf else None,
         debug_dir=debug_dir,
         debuginfod=debuginfod or None,
+    )
+    part = options.shard(shard)
+    reports = options.reports(
+        json=report_json, html=report_html, code_quality=gitlab_report, junit=junit, dotenv=dotenv
     )
     destination = options.open_destination(chosen)
     if to is None and not quiet:
@@ -54,6 +68,7 @@ def command(
     if not quiet:
         terminal.tell_core()
 
+    from uploader.pipeline.gates import judged, stored_figures
     from uploader.pipeline.upload import upload
 
     observer = terminal.progress(quiet=quiet)
@@ -68,19 +83,21 @@ def command(
             dwarf=chosen.dwarf,
             force=force,
             dry_run=dry_run,
-            require=chosen.require,
             allow_empty=allow_empty,
             debug=options.debug_sources(chosen, observer),
+            shard=part,
         )
     finally:
         terminal.close(observer)
     return tell.run(
         "upload",
-        finished,
+        judged(finished, options.gates(chosen), stored=lambda outcome: stored_figures(outcome, destination)),
         seconds=time.monotonic() - started,
         destination=destination.url,
         project=chosen.project,
         as_json=as_json,
         quiet=quiet,
         verbose=verbose,
+        shard=None if part is None else str(part),
+        reports=reports,
     )

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 from uploader.errors import Interrupted, SymupError, UsageError
-from uploader.model import Decision, Outcome, Quality
+from uploader.model import Decision, Outcome
 from uploader.pipeline.artifact import Artifact
 from uploader.pipeline.gather import gather
 from uploader.pipeline.make import make
@@ -21,10 +21,10 @@ from uploader.pipeline.outcomes import (
     conclude,
     empty,
     failed,
-    gated,
     stumbled,
 )
 from uploader.pipeline.pair import USUAL_PLACES, DebugSources
+from uploader.pipeline.shard import Shard
 from uploader.progress import Progress
 
 SUFFIX = ".gsym"
@@ -39,10 +39,10 @@ def convert(
     include: Sequence[str] = (),
     exclude: Sequence[str] = (),
     dwarf: bool = True,
-    require: Quality | None = None,
     allow_empty: bool = False,
     to_folder: bool = False,
     debug: DebugSources = USUAL_PLACES,
+    shard: Shard | None = None,
 ) -> Finished:
     """Writes one GSYM file for each artifact that ``inputs`` hold: to ``output``, or into it where it is a folder.
 
@@ -50,7 +50,9 @@ def convert(
     In a folder the files are named after their inputs. A file appears whole or not at all. Raises `UsageError`; a file's trouble
     is its outcome; an interruption is answered as `upload` does.
     """
-    gathered = gather(inputs, progress=progress, include=include, exclude=exclude, dwarf=dwarf, debug=debug)
+    gathered = gather(
+        inputs, progress=progress, include=include, exclude=exclude, dwarf=dwarf, debug=debug, shard=shard
+    )
     outcomes = list(gathered.outcomes)
     folder = to_folder or output.is_dir() or len(inputs) > 1 or any(Path(path).is_dir() for path in inputs)
     if gathered.artifacts:
@@ -71,7 +73,7 @@ def convert(
     try:
         pending = [workers.submit(carry, *pair) for pair in zip(gathered.artifacts, targets, strict=True)]
         for future in as_completed(pending):
-            outcome = gated(future.result(), require)
+            outcome = future.result()
             left -= 1
             outcomes.append(outcome)
             progress.advance("extract")
@@ -90,7 +92,7 @@ def convert(
         error=error,
         extracted=sum(outcome.decision is Decision.CONVERTED for outcome in outcomes),
         unreached=left,
-        allow_empty=allow_empty,
+        allow_empty=allow_empty or gathered.elsewhere > 0,
         paths=inputs,
     )
 

@@ -13,10 +13,11 @@ from uploader.binary.identity import Identified, code_digest, identify
 from uploader.discover.companions import Companions
 from uploader.discover.walk import Trouble, walk
 from uploader.errors import ExitCode, InputError, NotElf
-from uploader.model import Decision, Outcome, SymbolId
+from uploader.model import Concern, Decision, Outcome, SymbolId
 from uploader.pipeline.artifact import Artifact
 from uploader.pipeline.outcomes import failed, skipped
 from uploader.pipeline.pair import USUAL_PLACES, DebugSources, by_base_name, completed, paired
+from uploader.pipeline.shard import Shard
 from uploader.progress import Progress
 
 _READ_SIZE_BYTES = 1 << 20
@@ -28,6 +29,8 @@ class Gathered:
 
     artifacts: tuple[Artifact, ...]
     outcomes: tuple[Outcome, ...]
+    elsewhere: int = 0
+    """Ids that were found and belong to other shards."""
 
 
 def gather(
@@ -38,12 +41,14 @@ def gather(
     exclude: Sequence[str] = (),
     dwarf: bool = True,
     debug: DebugSources = USUAL_PLACES,
+    shard: Shard | None = None,
 ) -> Gathered:
     """Walks ``paths``, identifies what it finds and puts files of one id together.
 
     Files of one id are one artifact where their code is the same: a stripped binary and its debug file, say. What adds to the
     binary is read with it, the others are skipped with a reason that names it. An id with two different contents is a failure of
     all its files. For what still lacks debug information its debug file is looked for in ``debug`` and where debuggers look.
+    With ``shard`` only the ids that belong to it are looked at further; what has no id at all is told in every shard.
     A file's trouble is its outcome; this raises `UsageError` only, for paths, patterns and folders that can't be.
     """
     outcomes: list[Outcome] = []
@@ -62,9 +67,10 @@ def gather(
             progress.finished(met)
         else:
             by_id.setdefault(met.identity.primary, []).append(met)
+    wanted = [files for primary, files in by_id.items() if shard is None or shard.holds(primary)]
     artifacts = []
     settled: list[Outcome] = []
-    for files in by_id.values():
+    for files in wanted:
         artifact, parts = _together(files, dwarf=dwarf)
         settled.extend(parts)
         if artifact is not None:
@@ -79,7 +85,7 @@ def gather(
     for outcome in settled + parts:
         outcomes.append(outcome)
         progress.finished(outcome)
-    return Gathered(artifacts=tuple(artifacts), outcomes=tuple(outcomes))
+    return Gathered(artifacts=tuple(artifacts), outcomes=tuple(outcomes), elsewhere=len(by_id) - len(wanted))
 
 
 def _identified(path: str) -> Identified | Outcome:
@@ -130,6 +136,7 @@ def _together(files: list[Identified], *, dwarf: bool) -> tuple[Artifact | None,
                     identity=file.identity,
                     input_size_bytes=file.size_bytes,
                     remedy="Build each with an id of its own (-Wl,--build-id), or leave one out with --exclude.",
+                    concern=Concern.CONFLICT,
                     exit_code=ExitCode.SOME_FAILED,
                 )
             )

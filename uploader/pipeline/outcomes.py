@@ -65,18 +65,6 @@ def skipped(file: Identified, reason: str, *, remedy: str | None = None) -> Outc
     )
 
 
-def gated(outcome: Outcome, require: Quality | None) -> Outcome:
-    """The outcome as the gate ``--require`` sees it: too poor a quality is told, and has exit code 7."""
-    if require is None or outcome.quality is None or outcome.quality >= require or outcome.exit_code:
-        return outcome
-    return replace(
-        outcome,
-        reason=f"{outcome.reason}; quality {outcome.quality.label} is below the {require.label} required",
-        remedy=outcome.remedy or "Build with debug information: -g, or -g1 for lines only.",
-        exit_code=ExitCode.QUALITY,
-    )
-
-
 def empty(artifact: Artifact, *, warnings: tuple[str, ...] = ()) -> Outcome:
     """The outcome of a file that holds nothing to look up."""
     return about(

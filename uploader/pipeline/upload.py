@@ -13,7 +13,7 @@ from pathlib import Path
 
 from uploader import __version__
 from uploader.errors import Interrupted, NetworkGaveOut, NotAllowed, SymupError
-from uploader.model import Decision, Figures, Outcome, Quality, Source
+from uploader.model import Concern, Decision, Figures, Outcome, Quality, Source
 from uploader.pipeline.artifact import Artifact
 from uploader.pipeline.gather import gather
 from uploader.pipeline.make import make
@@ -24,10 +24,10 @@ from uploader.pipeline.outcomes import (
     conclude,
     empty,
     failed,
-    gated,
     stumbled,
 )
 from uploader.pipeline.pair import USUAL_PLACES, DebugSources
+from uploader.pipeline.shard import Shard
 from uploader.progress import Progress
 from uploader.transfer.chunks import ChunkedFile, compress
 from uploader.transfer.protocol import (
@@ -60,17 +60,17 @@ def upload(
     dwarf: bool = True,
     force: bool = False,
     dry_run: bool = False,
-    require: Quality | None = None,
     allow_empty: bool = False,
     environ: Mapping[str, str] | None = None,
     debug: DebugSources = USUAL_PLACES,
+    shard: Shard | None = None,
 ) -> Finished:
     """Finds, converts and sends what ``destination`` lacks or holds in a poorer quality; everything else is left alone.
 
     Up to ``jobs`` files are extracted at once, and sending one runs beside extracting the next. One file's trouble is its
-    outcome; where the login or the network is what fails, the files not yet sent fail with that reason, untried. A quality below
-    ``require`` is told in the outcome, and what there is is sent all the same. Raises `UsageError`. An interruption
-    (`KeyboardInterrupt`) is answered with what was reached, while workers may still be at it: the caller ends the process.
+    outcome; where the login or the network is what fails, the files not yet sent fail with that reason, untried. With
+    ``shard`` only its part of the ids is taken. Raises `UsageError`. An interruption (`KeyboardInterrupt`) is answered with
+    what was reached, while workers may still be at it: the caller ends the process.
     """
     run = _Upload(
         destination=destination,
@@ -79,12 +79,14 @@ def upload(
         dwarf=dwarf,
         debug=debug,
         force=force,
-        require=require,
         source_revision=source_revision(os.environ if environ is None else environ),
         extracting=threading.Semaphore(jobs),
     )
     try:
-        gathered = gather(paths, progress=progress, include=include, exclude=exclude, dwarf=dwarf, debug=debug)
+        gathered = gather(
+            paths, progress=progress, include=include, exclude=exclude, dwarf=dwarf, debug=debug, shard=shard
+        )
+        allow_empty = allow_empty or gathered.elsewhere > 0
         run.outcomes.extend(gathered.outcomes)
         run.unreached = len(gathered.artifacts)
         wanted = run.ask(gathered.artifacts)
@@ -122,7 +124,6 @@ class _Upload:
     dwarf: bool
     debug: DebugSources
     force: bool
-    require: Quality | None
     source_revision: str
     extracting: threading.Semaphore
     outcomes: list[Outcome] = field(default_factory=list)
@@ -135,8 +136,7 @@ class _Upload:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def finish(self, outcome: Outcome) -> None:
-        """Takes an outcome in, as the quality gate sees it."""
-        outcome = gated(outcome, self.require)
+        """Takes an outcome in."""
         self.outcomes.append(outcome)
         self.unreached -= 1
         self.progress.finished(outcome)
@@ -300,6 +300,8 @@ def _present(artifact: Artifact, answer: Answer) -> Outcome:
             decision=Decision.PRESENT,
             reason=answer.reason,
             quality=answer.stored_quality,
+            figures=answer.stored_figures,
+            compressed_size_bytes=answer.stored_size_bytes,
         ),
     )
 
@@ -323,6 +325,7 @@ def _sent(artifact: Artifact, made: _Converted, sent: Sent, *, seconds: float) -
     return Outcome(
         path=artifact.path,
         decision=Decision.STORED if sent.committed.stored else Decision.PRESENT,
+        concern=Concern.DECLINED if sent.declined else None,
         reason=sent.committed.reason,
         identity=artifact.identity,
         quality=made.figures.quality,

@@ -5,54 +5,46 @@ Within version 1 members are only ever added. Outcomes stand in the order of the
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
 from typing import Any
 
-from uploader import __version__, core
-from uploader.errors import ExitCode, SymupError
-from uploader.model import Decision, Figures, Identity, Outcome
+from uploader.errors import SymupError
+from uploader.model import Figures, Identity, Outcome
+from uploader.report.run import Run, concerns
 
 SCHEMA = "symup.report/1"
 
+_SUMS = (
+    "input_size_bytes",
+    "gsym_size_bytes",
+    "compressed_size_bytes",
+    "sent_size_bytes",
+    "chunks_total",
+    "chunks_sent",
+)
 
-def report(
-    command: str,
-    outcomes: Sequence[Outcome],
-    *,
-    exit_code: ExitCode,
-    seconds: float,
-    destination: str | None = None,
-    project: str | None = None,
-    extracted: int = 0,
-    unreached: int = 0,
-    error: SymupError | None = None,
-) -> dict[str, Any]:
-    """The document for one run of ``command``. ``error`` is what concerned the run as a whole."""
-    decisions = Counter(outcome.decision for outcome in outcomes)
+
+def report(run: Run) -> dict[str, Any]:
+    """The document for one run."""
     return {
         "schema": SCHEMA,
-        "command": command,
-        "tool": f"symup {__version__}",
-        "core": "compiled" if core.compiled() else "python",
-        "destination": destination,
-        "project": project,
-        "exit_code": int(exit_code),
-        "error": error_object(error),
-        "seconds": round(seconds, 3),
-        "counts": {decision.value: decisions[decision] for decision in Decision},
+        "command": run.command,
+        "tool": run.tool,
+        "core": run.core,
+        "destination": run.destination,
+        "project": run.project,
+        "shard": run.shard,
+        "exit_code": int(run.exit_code),
+        "error": error_object(run.error),
+        "seconds": round(run.seconds, 3),
+        "worst_quality": None if run.worst_quality is None else run.worst_quality.label,
+        "counts": {decision.value: number for decision, number in run.counts.items()},
         "totals": {
-            "files": len(outcomes),
-            "extracted": extracted,
-            "unreached": unreached,
-            "input_size_bytes": sum(outcome.input_size_bytes for outcome in outcomes),
-            "gsym_size_bytes": sum(outcome.gsym_size_bytes for outcome in outcomes),
-            "compressed_size_bytes": sum(outcome.compressed_size_bytes for outcome in outcomes),
-            "sent_size_bytes": sum(outcome.sent_size_bytes for outcome in outcomes),
-            "chunks_total": sum(outcome.chunks_total for outcome in outcomes),
-            "chunks_sent": sum(outcome.chunks_sent for outcome in outcomes),
+            "files": len(run.outcomes),
+            "extracted": run.extracted,
+            "unreached": run.unreached,
+            **{member: run.total(member) for member in _SUMS},
         },
-        "outcomes": [outcome_object(outcome) for outcome in outcomes],
+        "outcomes": [outcome_object(outcome) for outcome in run.outcomes],
     }
 
 
@@ -66,6 +58,7 @@ def outcome_object(outcome: Outcome) -> dict[str, Any]:
         "exit_code": int(outcome.exit_code),
         **identity_members(outcome.identity),
         "quality": None if outcome.quality is None else outcome.quality.label,
+        "concerns": sorted(concern.value for concern in concerns(outcome)),
         "figures": None if outcome.figures is None else figures_object(outcome.figures),
         "input_size_bytes": outcome.input_size_bytes,
         "gsym_size_bytes": outcome.gsym_size_bytes,

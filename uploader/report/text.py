@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from uploader.errors import SymupError
 from uploader.model import Decision, Outcome, Quality
+from uploader.report.run import Run, has_symbols
 from uploader.report.words import count, duration, printable, share, size
 
 LIST_ALL_UP_TO = 20
@@ -26,16 +25,19 @@ _PAST = {
 }
 
 
-def summary(
-    outcomes: Sequence[Outcome], *, seconds: float, verbose: bool = False, error: SymupError | None = None
-) -> Iterator[str]:
+def summary(run: Run, *, verbose: bool = False) -> Iterator[str]:
     """The lines of a run's report, the verdict last. Lines hold no line breaks, escapes or colours.
 
-    ``verbose`` lists every file. Of the files that only share the trouble of the whole run, ``error``, the number is told.
+    ``verbose`` lists every file. Of the files that only share the trouble of the whole run, the number is told.
     """
-    shared = [] if error is None else [o for o in outcomes if o.exit_code and o.reason.endswith(error.message)]
-    grave = [outcome for outcome in outcomes if outcome.exit_code and outcome not in shared]
-    calm = [outcome for outcome in outcomes if not outcome.exit_code]
+    calm, grave, shared = [], [], 0
+    for outcome in run.outcomes:
+        if not outcome.exit_code:
+            calm.append(outcome)
+        elif run.error is not None and outcome.reason.endswith(run.error.message):
+            shared += 1
+        else:
+            grave.append(outcome)
     if verbose or len(calm) + len(grave) <= LIST_ALL_UP_TO:
         yield from _listed((*calm, *grave))
     else:
@@ -44,8 +46,8 @@ def summary(
         if len(grave) > LIST_WORST:
             yield f"  ... and {len(grave) - LIST_WORST:,} more like these; --verbose lists all, --json too"
     if shared:
-        yield f"  {'failed':9} {count(len(shared), 'file')} not sent, for the error told below"
-    yield _verdict(outcomes, seconds)
+        yield f"  {'failed':9} {count(shared, 'file')} not sent, for the error told below"
+    yield verdict(run)
 
 
 def _listed(outcomes: Sequence[Outcome]) -> Iterator[str]:
@@ -109,16 +111,15 @@ def _kind_of(reason: str) -> str:
     return reason
 
 
-def _verdict(outcomes: Sequence[Outcome], seconds: float) -> str:
-    decisions = Counter(outcome.decision for outcome in outcomes)
-    parts = [f"{decisions[decision]:,} {_PAST[decision]}" for decision in _PAST if decisions[decision]]
-    told = f"{count(len(outcomes), 'file')}: {', '.join(parts) or 'nothing to do'}"
-    poor = sum(
-        outcome.quality is Quality.FUNCTIONS and outcome.decision is not Decision.SKIPPED for outcome in outcomes
-    )
+def verdict(run: Run) -> str:
+    """What a run came to, in one line."""
+    counts = run.counts
+    parts = [f"{counts[decision]:,} {_PAST[decision]}" for decision in _PAST if counts[decision]]
+    told = f"{count(len(run.outcomes), 'file')}: {', '.join(parts) or 'nothing to do'}"
+    poor = sum(outcome.quality is Quality.FUNCTIONS and has_symbols(outcome) for outcome in run.outcomes)
     if poor:
         told += f"; {poor:,} with function names only (built without -g?)"
-    sent = sum(outcome.sent_size_bytes for outcome in outcomes)
+    sent = run.total("sent_size_bytes")
     if sent:
-        told += f"; {size(sent)} sent in {count(sum(outcome.chunks_sent for outcome in outcomes), 'chunk')}"
-    return f"{told}; {duration(seconds)}"
+        told += f"; {size(sent)} sent in {count(run.total('chunks_sent'), 'chunk')}"
+    return f"{told}; {duration(run.seconds)}"

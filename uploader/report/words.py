@@ -38,6 +38,11 @@ def share(part: int, whole: int) -> str:
     return f"{percent:.0f} %" if part in (0, whole) or 0.95 < percent < 98.5 else f"{percent:.1f} %"
 
 
+def percent(value: float | None) -> str:
+    """A share that is already in percent, as `share` writes one; ``-`` where it is not known."""
+    return "-" if value is None else share(round(value * 1_000_000), 100_000_000)
+
+
 def printable(text: str) -> str:
     """File names and messages as one line without control characters: a name must not be able to steer a terminal."""
     return "".join(

@@ -63,6 +63,18 @@ class Negotiation(BaseModel):
     questions: list[QuestionDocument]
 
 
+class FiguresDocument(BaseModel):
+    """The numbers behind a quality."""
+
+    executable_bytes: Count = 0
+    function_bytes: Count = 0
+    line_bytes: Count = 0
+    functions: Count = 0
+    inlines: Count = 0
+    line_rows: Count = 0
+    by_source: dict[str, Count] = {}
+
+
 class AnswerDocument(BaseModel):
     """What the server holds for one question."""
 
@@ -70,6 +82,8 @@ class AnswerDocument(BaseModel):
     holding: Annotated[str, Field(pattern="^(present|poorer|missing)$")]
     reason: str
     stored_quality: QualityLabel | None = None
+    stored_figures: FiguresDocument | None = None
+    stored_size_bytes: Count = 0
     missing_chunks: list[Sha256] = []
 
 
@@ -84,18 +98,6 @@ class ChunkDocument(BaseModel):
 
     sha256: Sha256
     size_bytes: Count
-
-
-class FiguresDocument(BaseModel):
-    """The numbers behind a quality."""
-
-    executable_bytes: Count = 0
-    function_bytes: Count = 0
-    line_bytes: Count = 0
-    functions: Count = 0
-    inlines: Count = 0
-    line_rows: Count = 0
-    by_source: dict[str, Count] = {}
 
 
 class ManifestDocument(BaseModel):

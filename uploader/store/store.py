@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from uploader.errors import ArtifactMismatch, ChunkMismatch, NothingFound, Refused, StoreDamaged
-from uploader.model import Quality, SymbolId
+from uploader.model import SymbolId
 from uploader.store import layout, verify
 from uploader.store.blobs import Blob, Blobs
 from uploader.transfer import wire
@@ -169,35 +169,38 @@ class SymbolStore:
         return Collected(chunks=len(gone), chunks_size_bytes=sum(gone), leftovers=leftovers)
 
     def _answer(self, question: Question) -> Answer:
-        holding, reason, stored_quality = self._holding(question)
+        holding, reason, held = self._holding(question)
         missing = () if holding is Holding.PRESENT else self._missing(question.chunks)
         return Answer(
             identity=question.identity,
             holding=holding,
             reason=reason,
-            stored_quality=stored_quality,
+            stored_quality=None if held is None else held.quality,
+            stored_figures=None if held is None else held.figures,
+            stored_size_bytes=0 if held is None else held.compressed_size_bytes,
             missing_chunks=missing,
         )
 
-    def _holding(self, question: Question) -> tuple[Holding, str, Quality | None]:
+    def _holding(self, question: Question) -> tuple[Holding, str, Manifest | None]:
         primary = question.identity.primary
         stored = self._stored(layout.manifest_key(self._project, primary, question.kind))
         if stored is None:
             return Holding.MISSING, "not in the store yet", None
         if stored.manifest is None:
             return Holding.MISSING, "the stored entry is damaged", None
-        held = stored.manifest.quality
-        if self._missing(stored.manifest.chunks):
-            return Holding.MISSING, "the stored entry has lost chunks", held
+        manifest = stored.manifest
+        held = manifest.quality
+        if self._missing(manifest.chunks):
+            return Holding.MISSING, "the stored entry has lost chunks", manifest
         if question.force:
-            return Holding.POORER, f"quality {held.label} is stored and will be replaced, as forced", held
+            return Holding.POORER, f"quality {held.label} is stored and will be replaced, as forced", manifest
         if held < question.quality:
-            return Holding.POORER, f"quality {held.label} is stored, {question.quality.label} is better", held
+            return Holding.POORER, f"quality {held.label} is stored, {question.quality.label} is better", manifest
         for alias in question.identity.aliases:
             holder = self._alias_holder(alias, question.kind)
             if holder is None or (holder.quality < held and holder.identity.primary != primary):
-                return Holding.POORER, f"the store does not know it as {alias} yet", held
-        return Holding.PRESENT, f"already stored with quality {held.label}", held
+                return Holding.POORER, f"the store does not know it as {alias} yet", manifest
+        return Holding.PRESENT, f"already stored with quality {held.label}", manifest
 
     def _reason_to_keep(self, held: Manifest | None, offered: Manifest, *, force: bool) -> str | None:
         if held is None or self._missing(held.chunks):

@@ -59,6 +59,10 @@ class Answer:
     holding: Holding
     reason: str
     stored_quality: Quality | None = None
+    stored_figures: Figures | None = None
+    """Of what is stored; None where nothing is, or where an older server does not tell."""
+    stored_size_bytes: int = 0
+    """Of what is stored, compressed."""
     missing_chunks: tuple[str, ...] = ()
     """Those of the question's chunks that the destination lacks."""
 

@@ -21,6 +21,8 @@ class Sent:
     chunks_total: int
     chunks_sent: int
     sent_size_bytes: int
+    declined: bool = False
+    """The destination kept a file of other content than this one."""
 
 
 def send(
@@ -70,7 +72,13 @@ def send(
         chunks_total=len(by_digest),
         chunks_sent=chunks_sent,
         sent_size_bytes=sent_size_bytes,
+        declined=not committed.stored and _keeps_another(destination, manifest),
     )
+
+
+def _keeps_another(destination: Destination, manifest: Manifest) -> bool:
+    held = destination.manifest(manifest.identity.primary, manifest.kind)
+    return held is not None and held.content_sha256 != manifest.content_sha256
 
 
 def _ask(destination: Destination, question: Question) -> Answer:

@@ -100,6 +100,8 @@ def answer_to_json(answer: Answer) -> Json:
         "holding": answer.holding.value,
         "reason": answer.reason,
         "stored_quality": None if answer.stored_quality is None else answer.stored_quality.label,
+        "stored_figures": None if answer.stored_figures is None else figures_to_json(answer.stored_figures),
+        "stored_size_bytes": answer.stored_size_bytes,
         "missing_chunks": list(answer.missing_chunks),
     }
 
@@ -108,11 +110,14 @@ def answer_from_json(value: object) -> Answer:
     """The inverse of `answer_to_json`."""
     members = _object(value, "answer")
     stored = members.get("stored_quality")
+    figures = members.get("stored_figures")
     return Answer(
         identity=identity_from_json(members.get("identity")),
         holding=Holding(_text(members, "holding")),
         reason=_text(members, "reason"),
         stored_quality=None if stored is None else _quality(members, "stored_quality"),
+        stored_figures=None if figures is None else figures_from_json(figures),
+        stored_size_bytes=_count(members, "stored_size_bytes"),
         missing_chunks=_digests(members, "missing_chunks"),
     )
 

@@ -1,0 +1,111 @@
+"""The report files that a run was asked for, and those that GitHub asks every step for."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+from uploader.errors import UsageError
+from uploader.report.run import Run
+
+SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
+OUTPUT_VARIABLE = "GITHUB_OUTPUT"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reports:
+    """The file of each form; None where it isn't wanted."""
+
+    json: str | None = None
+    html: str | None = None
+    code_quality: str | None = None
+    junit: str | None = None
+    dotenv: str | None = None
+
+    def prepare(self) -> Reports:
+        """Makes the folders, before there is anything to lose. Raises `UsageError` where a file can't be."""
+        for item in fields(self):
+            path = getattr(self, item.name)
+            if path is None:
+                continue
+            try:
+                Path(path).parent.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise UsageError(f"can't write to {Path(path).parent}: {error.strerror or error}") from error
+            if not path or Path(path).is_dir():
+                raise UsageError(f"can't write the report to {path!r}: a file name is needed")
+        return self
+
+    def write(self, run: Run, *, environ: Mapping[str, str]) -> None:
+        """Writes all of them, whole or not at all, and adds to GitHub's own files where the environment names them.
+
+        Raises `UsageError` for the first that can't be written, after the others.
+        """
+        trouble = None
+        for path, text in self._texts(run):
+            try:
+                _replace(Path(path), text)
+            except OSError as error:
+                trouble = UsageError(f"can't write {path}: {error.strerror or error}")
+        for path, text in self._github(run, environ):
+            try:
+                _append(Path(path), text)
+            except OSError as error:
+                trouble = UsageError(f"can't write {path}: {error.strerror or error}")
+        if trouble is not None:
+            raise trouble
+
+    def _texts(self, run: Run) -> Iterator[tuple[str, str]]:
+        if self.json is not None:
+            from uploader.report.json import report
+
+            yield self.json, json.dumps(report(run), indent=2) + "\n"
+        if self.html is not None:
+            from uploader.report.html import page
+
+            yield self.html, page(run)
+        if self.code_quality is not None:
+            from uploader.report.gitlab import code_quality
+
+            yield self.code_quality, json.dumps(code_quality(run), indent=2) + "\n"
+        if self.junit is not None:
+            from uploader.report.gitlab import junit
+
+            yield self.junit, junit(run)
+        if self.dotenv is not None:
+            from uploader.report.results import dotenv, results
+
+            yield self.dotenv, dotenv(results(run, report_json=self.json, report_html=self.html))
+
+    def _github(self, run: Run, environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+        summary_path, output_path = environ.get(SUMMARY_VARIABLE), environ.get(OUTPUT_VARIABLE)
+        if summary_path:
+            from uploader.report.github import SUMMARY_LIMIT_BYTES, summary
+
+            held = os.path.getsize(summary_path) if os.path.exists(summary_path) else 0
+            yield summary_path, summary(run, limit_bytes=SUMMARY_LIMIT_BYTES - held)
+        if output_path:
+            from uploader.report.results import github_outputs, results
+
+            yield output_path, github_outputs(results(run, report_json=self.json, report_html=self.html))
+
+
+def _replace(path: Path, text: str) -> None:
+    if path.exists() and not path.is_file():
+        # A pipe or a terminal: it is written to, never replaced.
+        _append(path, text)
+        return
+    temporary = path.with_name(f".{path.name[:100]}.{os.getpid()}")
+    try:
+        temporary.write_text(text, encoding="utf-8", newline="\n")
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _append(path: Path, text: str) -> None:
+    with path.open("a", encoding="utf-8", newline="\n") as file:
+        file.write(text)

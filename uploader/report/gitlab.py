@@ -1,0 +1,110 @@
+"""A run as GitLab's widgets read it: a Code Quality report, and JUnit XML."""
+
+from __future__ import annotations
+
+import hashlib
+import html
+from collections.abc import Sequence
+from typing import Any
+
+from uploader.errors import ExitCode
+from uploader.model import Decision, Outcome
+from uploader.report.groups import Group, advice, group_of, worst_first
+from uploader.report.run import Run
+from uploader.report.words import printable
+
+ISSUES_LIMIT = 1000
+"""A widget with more issues helps no one; the JSON report has all."""
+
+_SEVERITY = {
+    Group.FAILED: "critical",
+    Group.BELOW_GATE: "major",
+    Group.POOR: "minor",
+    Group.WARNED: "info",
+}
+_CHECK = {
+    Group.FAILED: "symup/failed",
+    Group.BELOW_GATE: "symup/quality",
+    Group.POOR: "symup/missing-debug",
+    Group.WARNED: "symup/warning",
+}
+
+
+def code_quality(run: Run) -> list[dict[str, Any]]:
+    """The issues of a Code Quality report: one for each file that needs care, the worst `ISSUES_LIMIT` of them.
+
+    A fingerprint depends on the path and the kind of trouble alone, so that GitLab knows an old issue from a new one.
+    """
+    issues: list[dict[str, Any]] = []
+    for outcome in worst_first(run.outcomes):
+        group = group_of(outcome)
+        if not group.needs_care or len(issues) == ISSUES_LIMIT:
+            break
+        path = printable(outcome.path).removeprefix("./")
+        issues.append(
+            {
+                "description": printable(_told(outcome)),
+                "check_name": _CHECK[group],
+                "fingerprint": hashlib.sha256(f"{_CHECK[group]}\n{path}".encode()).hexdigest(),
+                "severity": _SEVERITY[group],
+                "location": {"path": path, "lines": {"begin": 1}},
+            }
+        )
+    return issues
+
+
+def junit(run: Run) -> str:
+    """JUnit XML: each file is a test case, failed where its outcome has an exit code, skipped where the file was."""
+    cases = worst_first(run.outcomes)
+    failures = sum(bool(outcome.exit_code) for outcome in cases)
+    skipped = sum(_is_skipped(outcome) for outcome in cases)
+    errors = 0 if run.error is None or run.error.exit_code is ExitCode.QUALITY else 1
+    head = (
+        f'tests="{len(cases) + errors}" failures="{failures}" errors="{errors}" skipped="{skipped}" '
+        f'time="{run.seconds:.3f}"'
+    )
+    lines = ['<?xml version="1.0" encoding="UTF-8"?>', f"<testsuites {head}>"]
+    lines.append(f"<testsuite name={_attribute(f'symup {run.command}')} {head}>")
+    if errors and run.error is not None:
+        lines.append(f'<testcase classname="symup" name={_attribute(f"symup {run.command}")}>')
+        lines.append(
+            f"<error message={_attribute(run.error.message)}>{_text(run.error.remedy or '')}</error></testcase>"
+        )
+    lines.extend(_case(outcome) for outcome in cases)
+    lines.append("</testsuite></testsuites>\n")
+    return "\n".join(lines)
+
+
+def _case(outcome: Outcome) -> str:
+    classname = f"symup.{'none' if outcome.quality is None else outcome.quality.label}"
+    start = (
+        f"<testcase classname={_attribute(classname)} name={_attribute(outcome.path)} file={_attribute(outcome.path)} "
+        f'time="{outcome.seconds:.3f}"'
+    )
+    if outcome.exit_code:
+        kind = group_of(outcome).value
+        return (
+            f"{start}><failure message={_attribute(outcome.reason)} type={_attribute(kind)}>"
+            f"{_text(_told(outcome))}</failure></testcase>"
+        )
+    if _is_skipped(outcome):
+        return f"{start}><skipped message={_attribute(outcome.reason)}/></testcase>"
+    return f"{start}/>"
+
+
+def _is_skipped(outcome: Outcome) -> bool:
+    return outcome.decision is Decision.SKIPPED and not outcome.exit_code
+
+
+def _told(outcome: Outcome) -> str:
+    parts: Sequence[str] = (outcome.reason, *outcome.warnings[:3], advice(outcome) or "")
+    return ". ".join(part for part in parts if part)
+
+
+def _text(text: str) -> str:
+    # XML can't hold control characters at all; `printable` leaves none, and no lone surrogates.
+    return html.escape(printable(text))
+
+
+def _attribute(text: str) -> str:
+    return f'"{_text(text)}"'

@@ -1,0 +1,116 @@
+"""What belongs together in a report, worst first, and what a person can do about it."""
+
+from __future__ import annotations
+
+import enum
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from uploader.errors import ExitCode
+from uploader.model import Concern, Decision, Outcome, Quality
+from uploader.report.run import concerns
+
+NO_DEBUG_ADVICE = "Built without -g: function names only. Add -g1 for lines, or -g for inlined calls too."
+NO_SYMBOLS_ADVICE = "Stripped: give the unstripped file, or its debug file beside it."
+NO_INLINES_ADVICE = "Functions and lines, no inlined calls. Build with -g for those."
+
+
+class Group(enum.Enum):
+    """The groups of a report, the one that needs a person most first."""
+
+    FAILED = "Failed"
+    BELOW_GATE = "Below the gate"
+    POOR = "Function names only"
+    WARNED = "With warnings"
+    LINES = "Functions and lines"
+    FULL = "Functions, lines and inlined calls"
+    SETTLED = "Left as it is"
+    SKIPPED = "Skipped"
+
+    @property
+    def needs_care(self) -> bool:
+        """Whether a person should look at its files."""
+        return self in (Group.FAILED, Group.BELOW_GATE, Group.POOR, Group.WARNED)
+
+
+def group_of(outcome: Outcome) -> Group:
+    """The one group that a file is told in."""
+    if outcome.exit_code == ExitCode.QUALITY:
+        return Group.BELOW_GATE
+    if outcome.decision is Decision.FAILED or outcome.exit_code:
+        return Group.FAILED
+    if Concern.MISSING_DEBUG in concerns(outcome):
+        return Group.POOR
+    if outcome.warnings:
+        return Group.WARNED
+    if outcome.decision is Decision.SKIPPED:
+        return Group.SKIPPED
+    return {Quality.FULL: Group.FULL, Quality.LINES: Group.LINES}.get(outcome.quality or Quality.NONE, Group.SETTLED)
+
+
+def grouped(outcomes: Iterable[Outcome]) -> list[tuple[Group, list[Outcome]]]:
+    """The groups that hold anything, in the order of `Group`; in each, the files that know least of their code first."""
+    members: dict[Group, list[Outcome]] = {}
+    for outcome in outcomes:
+        members.setdefault(group_of(outcome), []).append(outcome)
+    return [(group, sorted(members[group], key=_worth)) for group in Group if group in members]
+
+
+def worst_first(outcomes: Iterable[Outcome]) -> list[Outcome]:
+    """All files, by group and within the group."""
+    return [outcome for _, members in grouped(outcomes) for outcome in members]
+
+
+def coverage(part_bytes: int, executable_bytes: int) -> float | None:
+    """A share of the executable bytes, 0 to 100; None where there are none."""
+    return min(100.0, 100.0 * part_bytes / executable_bytes) if executable_bytes else None
+
+
+def line_coverage(outcome: Outcome) -> float | None:
+    """The share of the file's code with a line, in percent; None where it is not known."""
+    figures = outcome.figures
+    return None if figures is None else coverage(figures.line_bytes, figures.executable_bytes)
+
+
+def function_coverage(outcome: Outcome) -> float | None:
+    """The share of the file's code with a function, in percent; None where it is not known."""
+    figures = outcome.figures
+    return None if figures is None else coverage(figures.function_bytes, figures.executable_bytes)
+
+
+def advice(outcome: Outcome) -> str | None:
+    """What to do to get more out of this file; None where nothing is missing or nothing can be said."""
+    if outcome.remedy:
+        return outcome.remedy
+    if outcome.quality is Quality.FUNCTIONS:
+        return NO_DEBUG_ADVICE
+    if outcome.quality is Quality.NONE and outcome.warnings:
+        return NO_SYMBOLS_ADVICE
+    return NO_INLINES_ADVICE if outcome.quality is Quality.LINES else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Advice:
+    """One thing to do, and for how many files."""
+
+    text: str
+    files: int
+    examples: tuple[str, ...]
+
+
+def advices(outcomes: Sequence[Outcome], *, limit: int) -> list[Advice]:
+    """What to do, for most files first, of the files that need care; at most ``limit`` different things."""
+    paths: dict[str, list[str]] = {}
+    for outcome in outcomes:
+        text = advice(outcome) if group_of(outcome).needs_care else None
+        if text:
+            paths.setdefault(text, []).append(outcome.path)
+    order = Counter({text: len(files) for text, files in paths.items()}).most_common(limit)
+    return [Advice(text=text, files=files, examples=tuple(paths[text][:3])) for text, files in order]
+
+
+def _worth(outcome: Outcome) -> tuple[int, float, float, str]:
+    quality = -1 if outcome.quality is None else int(outcome.quality)
+    lines, functions = line_coverage(outcome), function_coverage(outcome)
+    return quality, -1.0 if lines is None else lines, -1.0 if functions is None else functions, outcome.path

@@ -1,0 +1,81 @@
+"""What a run came to, in one value: every form of the report is rendered from it, so that all tell the same."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from uploader import __version__, core
+from uploader.errors import ExitCode, SymupError
+from uploader.model import Concern, Decision, Outcome, Quality
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One run of a command over many files."""
+
+    command: str
+    outcomes: tuple[Outcome, ...]
+    """By path."""
+    exit_code: ExitCode
+    seconds: float
+    destination: str | None = None
+    """Where to; never holds a credential."""
+    project: str | None = None
+    extracted: int = 0
+    unreached: int = 0
+    error: SymupError | None = None
+    """What concerns the run as a whole."""
+    shard: str | None = None
+    """``2/5`` where the run took only a part of the ids."""
+
+    @property
+    def tool(self) -> str:
+        """What made the report, e.g. ``symup 0.1.0``."""
+        return f"symup {__version__}"
+
+    @property
+    def core(self) -> str:
+        """Which core ran: ``compiled`` or ``python``."""
+        return "compiled" if core.compiled() else "python"
+
+    @property
+    def counts(self) -> dict[Decision, int]:
+        """How many files had each decision, all of them named."""
+        found = Counter(outcome.decision for outcome in self.outcomes)
+        return {decision: found[decision] for decision in Decision}
+
+    @property
+    def worst_quality(self) -> Quality | None:
+        """The poorest quality of a file that holds symbols; None where none does."""
+        return min(
+            (outcome.quality for outcome in self.outcomes if has_symbols(outcome) and outcome.quality), default=None
+        )
+
+    def total(self, member: str) -> int:
+        """The sum over all outcomes of one of their counts, by its name."""
+        return sum(getattr(outcome, member) for outcome in self.outcomes)
+
+    @property
+    def url(self) -> str | None:
+        """The destination where a browser or a later job can reach it by itself: a server's URL."""
+        return self.destination if self.destination and "://" in self.destination else None
+
+
+def has_symbols(outcome: Outcome) -> bool:
+    """Whether a symbol file stands behind the outcome, here or at the destination."""
+    return outcome.decision not in (Decision.SKIPPED, Decision.FAILED)
+
+
+def concerns(outcome: Outcome) -> frozenset[Concern]:
+    """Everything that a gate could stop this file for."""
+    found = set()
+    if outcome.concern is not None:
+        found.add(outcome.concern)
+    elif outcome.decision is Decision.FAILED:
+        found.add(Concern.FAILED)
+    if outcome.quality is Quality.FUNCTIONS or (outcome.quality is Quality.NONE and outcome.warnings):
+        found.add(Concern.MISSING_DEBUG)
+    if outcome.warnings:
+        found.add(Concern.WARNINGS)
+    return frozenset(found)
