@@ -112,12 +112,16 @@ def test_llvm_reads_from_the_merged_file_what_the_whole_binary_says(
     verified = subprocess.run([peer("llvm-gsymutil-22"), "--verify", gsym], capture_output=True, text=True, check=True)
     assert "error" not in (verified.stdout + verified.stderr).lower()
     symbols = split_debug.run("nm", "--format=posix", "--defined-only", whole).splitlines()
-    place = {line.split()[0]: int(line.split()[2], 16) for line in symbols if line.split()[1] in "Tt"}
+    depths = set()
     for function in ("main", "exported", "hidden"):
-        for address in range(place[function], place[function] + 8):
+        start, size = (
+            int(next(line for line in symbols if line.split()[0] == function).split()[at], 16) for at in (2, 3)
+        )
+        for address in range(start, start + size):
             theirs = symbolized(peer("llvm-symbolizer-22"), whole, address)
-            ours = symbolized_gsym(peer("llvm-gsymutil-22"), gsym, address)
-            assert ours == theirs
+            assert symbolized_gsym(peer("llvm-gsymutil-22"), gsym, address) == theirs
+            depths.add(len(theirs))
+    assert depths == {1, 2}, "inlined calls are among them"
 
 
 def symbolized(command: str, binary: Path, address: int) -> list[tuple[str, str, str]]:
@@ -296,6 +300,51 @@ def test_a_companion_that_breaks_meanwhile_is_left_out_with_a_warning(whole: Pat
     made = make(artifact, dwarf=True, threads=1)
     assert made.figures.quality is Quality.FUNCTIONS
     assert any("companion was left out" in warning for warning in made.warnings)
+
+
+def test_split_units_are_read_where_the_compiler_put_them_or_beside_the_binary(tmp_path: Path) -> None:
+    app = split_debug.build(tmp_path / "build" / "app", "-gsplit-dwarf")
+    (outcome,) = convert([app], tmp_path / "a.gsym", progress=Silent(), jobs=1, debug=NOWHERE).outcomes
+    assert outcome.figures is not None
+    assert (outcome.quality, outcome.figures.inlines, outcome.warnings) == (Quality.FULL, 1, ())
+    shutil.move(tmp_path / "build", tmp_path / "moved")
+    (outcome,) = convert(
+        [tmp_path / "moved" / "app"], tmp_path / "b.gsym", progress=Silent(), jobs=1, debug=NOWHERE
+    ).outcomes
+    assert outcome.warnings == ()
+    assert (tmp_path / "a.gsym").read_bytes() == (tmp_path / "b.gsym").read_bytes()
+
+
+def dwz_pair(folder: Path, dwz: str) -> tuple[Path, Path]:
+    """Two programs whose common debug information dwz moved to a third file, which is given second."""
+    for variant in (1, 2):
+        split_debug.build(
+            folder / f"app{variant}", "-gdwarf-4", "-O0", "-include", "stdlib.h", "-include", "wchar.h", variant=variant
+        )
+    split_debug.run(dwz, "-m", "common.debug", "app1", "app2", cwd=folder)
+    return folder / "app1", folder / "common.debug"
+
+
+def test_what_dwz_moved_to_a_file_of_its_own_is_read(tmp_path: Path, peer: Callable[[str], str]) -> None:
+    app, common = dwz_pair(tmp_path / "build", peer("dwz"))
+    (outcome,) = convert([app], tmp_path / "a.gsym", progress=Silent(), jobs=1, debug=NOWHERE).outcomes
+    assert (outcome.quality, outcome.warnings) == (Quality.FULL, ())
+    common.unlink()
+    (outcome,) = convert([app], tmp_path / "b.gsym", progress=Silent(), jobs=1, debug=NOWHERE).outcomes
+    assert any("common.debug" in warning for warning in outcome.warnings)
+
+
+def test_what_dwz_moved_away_comes_from_debuginfod_where_told(tmp_path: Path, peer: Callable[[str], str]) -> None:
+    app, common = dwz_pair(tmp_path / "build", peer("dwz"))
+    (outcome,) = convert([app], tmp_path / "a.gsym", progress=Silent(), jobs=1, debug=NOWHERE).outcomes
+    (tmp_path / "served").mkdir()
+    shutil.move(common, tmp_path / "served" / "common.debug")
+    ready = split_debug.build_id(tmp_path / "served" / "common.debug")
+    with debuginfod(peer("debuginfod"), tmp_path / "served", tmp_path / "log", ready=ready) as url:
+        debug = client(tmp_path, url)
+        (outcome,) = convert([app], tmp_path / "b.gsym", progress=Silent(), jobs=1, debug=debug).outcomes
+    assert outcome.warnings == ()
+    assert (tmp_path / "a.gsym").read_bytes() == (tmp_path / "b.gsym").read_bytes()
 
 
 def client(tmp_path: Path, url: str) -> DebugSources:

@@ -76,8 +76,8 @@ class Companions:
         """The best companion that adds DWARF, or at least symbols, to ``binary``: the first with DWARF, in this order.
 
         1. ``.build-id/xx/yyyy.debug`` under each debug folder, each root, the binary's folder and the system's debug folders;
-        2. the name of ``.gnu_debuglink``, and the binary's own with ``.debug``: beside it, in ``.debug/`` there, among the files that
-           the walk met, in each debug folder and under the binary's folder below each debug folder and the system's;
+        2. the name of ``.gnu_debuglink``, the binary's own with ``.debug``, and its own: beside it, in ``.debug/`` there, among the
+           files that the walk met, in each debug folder and under the binary's folder below each debug folder and the system's;
         3. all files below the debug folders, by their build-ids.
         """
         looked: dict[str, None] = {}
@@ -188,14 +188,14 @@ def _mismatch(binary: Identified, file: Identified, elf: ElfFile, *, build_id_on
 
 
 def _names(binary: Identified) -> tuple[str, ...]:
-    """Base names to look for; one that would lead out of a folder is none."""
-    own = os.path.basename(binary.path) + ".debug"
-    if binary.debug_link is None:
-        return (own,)
-    linked = os.fsdecode(binary.debug_link.name)
-    if os.sep in linked or linked in (".", "..", own):
-        return (own,)
-    return (linked, own)
+    """Base names to look for, the likeliest first; one that would lead out of a folder is none."""
+    own = os.path.basename(binary.path)
+    names = [own + ".debug", own]
+    if binary.debug_link is not None:
+        linked = os.fsdecode(binary.debug_link.name)
+        if os.sep not in linked and linked not in (".", ".."):
+            names.insert(0, linked)
+    return tuple(dict.fromkeys(names))
 
 
 def _folders_of(path: str) -> tuple[str, ...]:

@@ -15,9 +15,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
-from uploader.binary.identity import Identified
+from uploader.binary.elf import ElfFile
+from uploader.binary.identity import Identified, identify
 from uploader.discover.companions import Rejected, build_id_of, check
-from uploader.errors import NetworkGaveOut, SymupError, UsageError
+from uploader.errors import InputError, NetworkGaveOut, SymupError, UsageError
 
 DEFAULT_TIMEOUT_SECONDS = 90
 DEFAULT_RETRIES = 2
@@ -30,6 +31,8 @@ MAX_SIZE_BYTES = 16 << 30
 MAX_HEADERS_FILE_BYTES = 1 << 16
 
 _URL = re.compile(r"https?://(?:[^/?#@]*@)?[^/?#@]+(?:/[^?#]*)?", re.IGNORECASE)
+
+_Check = Callable[[str], Identified | Rejected]
 
 _TRY_AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504})
 
@@ -102,39 +105,49 @@ class DebugInfod:
 
     def cached(self, binary: Identified) -> Identified | None:
         """The binary's debug file, where the cache has it. Asks nobody."""
-        path = self._path(binary)
-        if path is None or not _size(path):
-            return None
-        met = check(binary, str(path), build_id_only=True)
-        return None if isinstance(met, Rejected) else met
+        return self._cached(build_id_of(binary), _companion_of(binary))
 
     def may_have(self, binary: Identified) -> bool:
         """Whether asking makes sense: the binary has a build-id, and no server said lately that it has nothing for it."""
-        path = self._path(binary)
-        return path is not None and not self._known_missing(path)
+        build_id = build_id_of(binary)
+        return bool(build_id) and not self._known_missing(self._path(build_id))
 
     def fetch(self, binary: Identified) -> Fetched:
         """The binary's debug file, from the cache or the first server that has it. Trouble is the reason given, never raised."""
-        path = self._path(binary)
-        if path is None:
+        build_id = build_id_of(binary)
+        if not build_id:
             return Fetched(reason="debuginfod knows files by their build-id, and this one has none")
-        found = self.cached(binary)
+        return self._fetch(build_id, _companion_of(binary))
+
+    def fetch_id(self, build_id: str) -> Fetched:
+        """The file of debug information with this very build-id (lowercase hex), as `fetch` gets it: what dwz made, say."""
+        return self._fetch(build_id, _of_id(build_id))
+
+    def _fetch(self, build_id: str, check_file: _Check) -> Fetched:
+        path = self._path(build_id)
+        found = self._cached(build_id, check_file)
         if found is not None:
             return Fetched(file=found)
         if self._known_missing(path):
             return Fetched(reason="debuginfod: no server had it lately")
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            return self._ask_all(binary, path)
+            return self._ask_all(build_id, check_file)
         except OSError as error:
             return Fetched(reason=f"debuginfod: {path.parent}: {error.strerror or error}")
 
-    def _path(self, binary: Identified) -> Path | None:
-        build_id = build_id_of(binary)
-        return self._settings.cache / build_id / "debuginfo" if build_id else None
+    def _cached(self, build_id: str, check_file: _Check) -> Identified | None:
+        path = self._path(build_id)
+        if not build_id or not _size(path):
+            return None
+        met = check_file(str(path))
+        return None if isinstance(met, Rejected) else met
+
+    def _path(self, build_id: str) -> Path:
+        return self._settings.cache / build_id / "debuginfo"
 
     def _known_missing(self, path: Path) -> bool:
-        """What nobody has, elfutils marks what nobody has by an empty file, and believes for a while."""
+        """Whether a lasting 404 is noted: elfutils marks what nobody has by an empty file, and believes that for a while."""
         try:
             status = path.stat()
         except OSError:
@@ -147,33 +160,34 @@ class DebugInfod:
             believed_seconds = DEFAULT_MISS_SECONDS
         return time.time() - status.st_mtime <= believed_seconds
 
-    def _ask_all(self, binary: Identified, path: Path) -> Fetched:
+    def _ask_all(self, build_id: str, check_file: _Check) -> Fetched:
         reasons = []
         for url in self._settings.urls:
-            met = self._ask(url, binary, path)
+            met = self._ask(url, build_id, check_file)
             if isinstance(met, Identified):
                 return Fetched(file=met)
             if met:
                 reasons.append(f"{shown(url)}: {met}")
         if reasons:
             return Fetched(reason=f"debuginfod: {'; '.join(reasons)}")
-        _mark_missing(path)
+        _mark_missing(self._path(build_id))
         return Fetched(reason=f"debuginfod: {', '.join(map(shown, self._settings.urls))} have no debug file for it")
 
-    def _ask(self, url: str, binary: Identified, path: Path) -> Identified | str:
+    def _ask(self, url: str, build_id: str, check_file: _Check) -> Identified | str:
         """The file; or why not, empty where the server knows of none."""
+        path = self._path(build_id)
         descriptor, temporary = tempfile.mkstemp(prefix="debuginfo.", dir=path.parent)
         try:
             with os.fdopen(descriptor, "w+b") as target:
-                reason = self._download(f"{url}/buildid/{build_id_of(binary)}/debuginfo", target)
+                reason = self._download(f"{url}/buildid/{build_id}/debuginfo", target)
             if reason is not None:
                 return reason
-            met = check(binary, temporary, build_id_only=True)
+            met = check_file(temporary)
             if isinstance(met, Rejected):
                 return f"its answer was not taken: {met.reason}"
             os.chmod(temporary, 0o400)
             os.replace(temporary, path)
-            found = self.cached(binary)
+            found = self._cached(build_id, check_file)
             return found if found is not None else f"{path} was changed at once"
         finally:
             Path(temporary).unlink(missing_ok=True)
@@ -218,6 +232,23 @@ class DebugInfod:
                     return reason
             self._note(f"debuginfod: GET {shown(url)}: {reason}")
         return reason
+
+
+def _companion_of(binary: Identified) -> _Check:
+    return lambda path: check(binary, path, build_id_only=True)
+
+
+def _of_id(build_id: str) -> _Check:
+    def check_file(path: str) -> Identified | Rejected:
+        try:
+            with ElfFile.open(path) as elf:
+                file = identify(elf)
+        except InputError as error:
+            return Rejected(path=path, reason=error.message.removeprefix(path).lstrip(": "))
+        has = build_id_of(file)
+        return file if has == build_id else Rejected(path=path, reason=f"its build-id is {has or 'not there'}")
+
+    return check_file
 
 
 def shown(url: str) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from uploader.binary.elf import ElfFile
 from uploader.errors import InputError
+from uploader.extract.dwarf.linked import LinkedFiles
 from uploader.extract.dwarf.read import read_dwarf
 from uploader.extract.symbol_sources import read_all_symbols
 from uploader.model import Figures, Source
@@ -26,11 +27,19 @@ class Extracted:
     warnings: tuple[str, ...]
 
 
-def build(elf: ElfFile, *, companions: Sequence[ElfFile] = (), dwarf: bool = True, threads: int = 1) -> Extracted:
+def build(
+    elf: ElfFile,
+    *,
+    companions: Sequence[ElfFile] = (),
+    linked: LinkedFiles | None = None,
+    dwarf: bool = True,
+    threads: int = 1,
+) -> Extracted:
     """Reads DWARF (unless told not to) and the symbol tables, and merges them: the richest source speaks for each address.
 
     ``companions`` are files of the same binary (its ``.debug`` file, say): DWARF is read from the first file that has it, symbols
-    from all of them; where the code lies is for ``elf`` to say. That they belong together is the caller's to know.
+    from all of them; where the code lies is for ``elf`` to say. That they belong together is the caller's to know. ``linked``
+    tells where files may lie that the DWARF refers to.
 
     Damage in one source costs what is damaged and is told in the warnings; the others still count.
     """
@@ -40,7 +49,7 @@ def build(elf: ElfFile, *, companions: Sequence[ElfFile] = (), dwarf: bool = Tru
     columns: SourceColumns | None = None
     if dwarf:
         try:
-            read = read_dwarf(_with_dwarf((elf, *companions)), executable, names, threads=threads)
+            read = read_dwarf(_with_dwarf((elf, *companions)), executable, names, threads=threads, files=linked)
             if read is not None:
                 columns = read.columns
                 warnings.extend(read.warnings)

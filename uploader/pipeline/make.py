@@ -13,6 +13,7 @@ from uploader.model import Figures, IdScheme, Source, SymbolId
 from uploader.pipeline.artifact import Artifact
 from uploader.pipeline.missing import missing_debug_info
 from uploader.pipeline.pair import USUAL_PLACES, DebugSources
+from uploader.pipeline.referred import ReferredFiles
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +51,8 @@ def make(artifact: Artifact, *, dwarf: bool, threads: int, debug: DebugSources =
                 companions.append(stack.enter_context(ElfFile.open(file.path)))
             except InputError as error:
                 warnings.append(f"its companion was left out: {error.message}")
-        extracted = build(elf, companions=companions, dwarf=dwarf, threads=threads)
+        linked = ReferredFiles(artifact, debug)
+        extracted = build(elf, companions=companions, linked=linked, dwarf=dwarf, threads=threads)
         base_address, little_endian = elf.base_address, elf.little_endian
     gsym = b""
     # Stubs alone are no symbols of this file.

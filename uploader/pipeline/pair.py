@@ -6,9 +6,9 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from uploader.binary.elf import ET_DYN, ET_EXEC
+from uploader.binary.elf import ET_REL
 from uploader.binary.identity import Identified
-from uploader.discover.companions import SYSTEM_DEBUG_DIRS, Companions
+from uploader.discover.companions import SYSTEM_DEBUG_DIRS, Companions, build_id_of
 from uploader.discover.debuginfod import DebugInfod
 from uploader.model import Identity, Outcome, Quality, Source
 from uploader.pipeline.artifact import Artifact, expected_quality
@@ -74,7 +74,10 @@ def completed(
 def _completed(artifact: Artifact, companions: Companions, debug: DebugSources, *, dwarf: bool) -> Artifact:
     main = artifact.main
     wanted = Source.DWARF if dwarf else Source.SYMTAB
-    if artifact.has(wanted) or not main.has_code_bytes or main.kind not in (ET_EXEC, ET_DYN):
+    if artifact.has(wanted) or not main.has_code_bytes:
+        return artifact
+    if main.kind == ET_REL and not build_id_of(main) and main.debug_link is None:
+        # A compiler's object file: nobody splits those.
         return artifact
     search = companions.search(main)
     inputs = list(artifact.inputs)
