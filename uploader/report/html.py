@@ -10,14 +10,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from uploader.errors import ExitCode
-from uploader.model import Decision, Outcome
+from uploader.model import Outcome
 from uploader.report.groups import Group, advice, advices, function_coverage, grouped, line_coverage
 from uploader.report.html_style import STYLE
 from uploader.report.run import Run
 from uploader.report.text import verdict
 from uploader.report.words import count, duration, percent, printable, size
 
-OPEN_FILES = 50
+OPEN_FILES = 15
 """Files of a group that show once it is unfolded; the rest folds again, in parts."""
 
 PART_FILES = 500
@@ -185,7 +185,7 @@ def _figures(outcome: Outcome, quality: str) -> Iterator[str]:
     facts = (
         [size(outcome.input_size_bytes) + (f" → {size(out)}" if out else "")] if outcome.input_size_bytes or out else []
     )
-    if outcome.sent_size_bytes and outcome.decision is Decision.STORED:
+    if outcome.sent_size_bytes not in (0, out):
         facts.append(f"{size(outcome.sent_size_bytes)} sent")
     if outcome.seconds:
         facts.append(duration(outcome.seconds))

@@ -8,7 +8,7 @@ STYLE = """
   --paper: #14171a; --card: #1c2024; --ink: #e6e8ea; --soft: #a0a8b0; --rule: #31373d; --track: #31373d; --link: #7ab7ff;
   --full: #4cc38a; --lines: #6cb2f5; --functions: #e0b341; --none: #98a1aa; --bad: #ff8b80; --badpaper: #3a1f1d; } }
 * { box-sizing: border-box }
-body { margin: 0; background: var(--paper); color: var(--ink); font: 1rem/1.45 system-ui, sans-serif }
+body { margin: 0; background: var(--paper); color: var(--ink); font: 1rem/1.45 system-ui, sans-serif; overflow-wrap: anywhere }
 main { max-width: 76rem; margin: 0 auto; padding: 1.25rem 1rem 3rem }
 h1 { font-size: 1.4rem; line-height: 1.25; margin: 0 0 .25rem }
 h2 { font-size: 1.1rem; margin: 2rem 0 .5rem }
@@ -17,10 +17,10 @@ p { margin: .25rem 0 }
 .name, code { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; font-size: .9em; overflow-wrap: anywhere }
 .trouble { background: var(--badpaper); border-left: 4px solid var(--bad); border-radius: 4px; padding: .6rem .9rem; margin: 1rem 0 }
 .trouble strong { color: var(--bad) }
-.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(8.5rem, 1fr)); gap: .6rem; margin: 1rem 0; padding: 0 }
-.tiles div { background: var(--card); border: 1px solid var(--rule); border-radius: 8px; padding: .55rem .8rem }
+.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(6.4rem, 1fr)); gap: .5rem; margin: 1rem 0; padding: 0 }
+.tiles div { background: var(--card); border: 1px solid var(--rule); border-radius: 8px; padding: .45rem .7rem }
 .tiles dt { color: var(--soft); font-size: .85rem }
-.tiles dd { margin: 0; font-size: 1.25rem; font-variant-numeric: tabular-nums }
+.tiles dd { margin: 0; font-size: 1.1rem; white-space: nowrap; font-variant-numeric: tabular-nums }
 .mix { display: flex; height: .8rem; border-radius: .4rem; overflow: hidden; background: var(--track); gap: 2px }
 .mix span { min-width: 3px }
 .key { display: flex; flex-wrap: wrap; gap: .2rem 1.1rem; margin: .4rem 0 0; padding: 0; list-style: none; font-size: .9rem }
