@@ -14,12 +14,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.writers import split_debug
 from tests.writers.debuginfod_server import debuginfod, scripted
 from uploader.binary.elf import ElfFile
 from uploader.discover.debuginfod import DebugInfod, DebugInfodSettings
-from uploader.errors import UsageError
+from uploader.errors import InputError, UsageError
 from uploader.extract.extract import build
 from uploader.gsym.decode import decode
 from uploader.model import Decision, Outcome, Quality, Source
@@ -210,6 +212,57 @@ def test_of_several_binaries_with_one_id_the_richest_counts_and_the_rest_is_told
     assert [file.path for file in artifact.inputs] == [str(folder / "c-whole")]
     reasons = {each.reason for each in found.outcomes}
     assert reasons == {f"has the id of {folder / 'c-whole'}, which is read instead"}
+
+
+def test_one_id_with_two_contents_is_a_failure_of_both(tmp_path: Path) -> None:
+    for variant in (1, 2):
+        split_debug.build(tmp_path / f"app{variant}", variant=variant, build_id="0xc0ffee00c0ffee00")
+    found = gathered(tmp_path)
+    assert found.artifacts == ()
+    for outcome, other in zip(sorted(found.outcomes, key=lambda each: each.path), ("app2", "app1"), strict=True):
+        assert outcome.decision is Decision.FAILED
+        assert outcome.reason == f"has the id c0ffee00c0ffee00 of {tmp_path / other}, but different code"
+        assert outcome.remedy is not None
+
+
+def test_a_debug_file_of_another_build_under_the_same_id_is_no_companion(tmp_path: Path) -> None:
+    one = split_debug.build(tmp_path / "one", build_id="0xc0ffee00c0ffee00")
+    app = split_debug.stripped(one, tmp_path / "bin" / "app")
+    other = split_debug.build(tmp_path / "two", "-O0", variant=2, build_id="0xc0ffee00c0ffee00")
+    split_debug.debug_file(other, tmp_path / "bin" / "app.debug")
+    (artifact,) = gathered(app).artifacts
+    assert len(artifact.inputs) == 1
+    assert artifact.search is not None
+    assert artifact.search.rejected[0].reason == "it has the id of the binary, but different code"
+
+
+@settings(max_examples=60, deadline=None)
+@given(at=st.floats(0, 1, exclude_max=True), value=st.integers(0, 255), cut=st.booleans())
+def test_any_damage_of_a_companion_leaves_what_the_binary_says(
+    app_and_debug: tuple[bytes, bytes], at: float, value: int, cut: bool
+) -> None:
+    app, debug = app_and_debug
+    damaged = bytearray(debug)
+    place = int(at * len(damaged))
+    damaged[place] = value
+    try:
+        companion = ElfFile.from_bytes(bytes(damaged[:place] if cut else damaged))
+    except InputError:
+        return
+    with ElfFile.from_bytes(app) as file:
+        extracted = build(file, companions=(companion,))
+    # A name may change with the byte that was changed in it; the code that the binary alone covers stays covered.
+    assert extracted.figures.function_bytes > 0
+    assert {b"exported", b"main"} & set(extracted.table.names)
+
+
+@pytest.fixture(scope="module")
+def app_and_debug(whole: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, bytes]:
+    folder = tmp_path_factory.mktemp("pair")
+    return (
+        split_debug.stripped(whole, folder / "app").read_bytes(),
+        split_debug.debug_file(whole, folder / "app.debug").read_bytes(),
+    )
 
 
 def test_mini_debuginfo_names_what_the_dynamic_table_lacks(

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.writers import elf_writer
-from tests.writers.elf_writer import ALLOC, CODE, NOBITS, Note, Section, Symbol, elf
+from tests.writers.elf_writer import ALLOC, CODE, NOBITS, NOTE, Note, Section, Symbol, elf, note_bytes
 from uploader.binary.elf import ElfFile
 from uploader.binary.identity import CodeSection, Identified, code_digest, identify
 from uploader.errors import MalformedElf
@@ -72,10 +72,17 @@ def test_the_file_id_is_that_of_opentelemetry_for_short_and_long_files(padding: 
         Note("Go", 4, b""),
         Note("Go", 4, b"../../etc/passwd \xff"),
         Note("Go", 4, b"x" * 300),
+        Note("Go", 4, b"redacted\0"),
     ],
 )
 def test_an_id_that_names_nothing_or_can_not_be_a_file_name_is_passed_over(note: Note) -> None:
     assert identified(elf([TEXT], notes=[note])).identity.primary.scheme is IdScheme.FILE
+
+
+def test_the_build_id_of_a_kernel_lies_in_its_notes_section_among_others() -> None:
+    notes = note_bytes([Note("Xen", 6, b"linux"), Note("GNU", 3, BUILD_ID), Note("Linux", 0x101, bytes(4))])
+    kernel = elf([TEXT, Section(".notes", notes, type=NOTE, flags=ALLOC, alignment=4)])
+    assert identified(kernel).identity.primary == SymbolId(scheme=IdScheme.GNU, value=BUILD_ID.hex())
 
 
 @pytest.mark.parametrize(

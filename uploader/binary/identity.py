@@ -13,6 +13,9 @@ from uploader.model import Identity, IdScheme, Quality, Source, SymbolId
 NT_GNU_BUILD_ID = 3
 NT_GO_BUILD_ID = 4
 
+NO_GO_ID = "redacted"
+"""What Bazel's rules write in place of every Go build id."""
+
 FILE_ID_PART_BYTES = 4096
 
 MAX_DEBUG_LINK_BYTES = 1 << 16
@@ -133,7 +136,8 @@ def _identity(elf: ElfFile) -> Identity:
             # A linker that was told to leave room for an id and never filled it leaves zeros: the id of nothing.
             candidate = _symbol_id(IdScheme.GNU, desc.hex()) if any(desc) else None
         elif name == "Go" and kind == NT_GO_BUILD_ID:
-            candidate = _symbol_id(IdScheme.GO, desc.rstrip(b"\0").decode("latin-1").replace("/", "~"))
+            text = desc.rstrip(b"\0").decode("latin-1")
+            candidate = _symbol_id(IdScheme.GO, text.replace("/", "~")) if text != NO_GO_ID else None
         else:
             continue
         if candidate is not None:

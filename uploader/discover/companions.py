@@ -112,11 +112,13 @@ class Companions:
             for folder in self._debug_dirs:
                 yield folder, os.path.join(folder, file)
         names = _names(binary)
+        own = os.path.basename(binary.path)
         for name in names:
             for folder in folders:
                 yield folder, os.path.join(folder, name)
                 yield os.path.join(folder, ".debug"), os.path.join(folder, ".debug", name)
-            for path in self._met.get(name, ()):
+            # Files of one build-id were put together by whoever walked; others of the binary's own name are other binaries.
+            for path in self._met.get(name, ()) if not build_id or name != own else ():
                 yield os.path.dirname(path), path
             for debug_dir in self._debug_dirs:
                 yield debug_dir, os.path.join(debug_dir, name)
