@@ -98,8 +98,8 @@ def _walk(part: Part, first: int, last: int, code: Code) -> Batch:
             walk.walk(unit, index)
         except MalformedDwarf as error:
             warnings.append(
-                f"unit at 0x{unit.offset:x}: {error.message}; what follows 0x{walk.reached:x} in it is lost, "
-                f"up to {unit.end - walk.reached} of its {unit.end - unit.offset} bytes"
+                f"unit at 0x{unit.offset:x}: {error.message}; what follows 0x{walk.reached_offset():x} in it is lost, "
+                f"up to {unit.end - walk.reached_offset()} of its {unit.end - unit.offset} bytes"
             )
     functions, nodes = walk.functions(), walk.nodes()
     function_node, function_node_end, together = spans(nodes["function"], len(functions["unit"]))

@@ -447,6 +447,10 @@ class Walk:
         self.node_a = grown(self.node_a, wanted)
         self.node_b = grown(self.node_b, wanted)
 
+    def reached_offset(self) -> int:
+        """How far the last walk got in `.debug_info`."""
+        return self.reached
+
     def functions(self) -> dict[str, memoryview]:
         """The function columns by name, cut to their length."""
         n = self.function_count
