@@ -1,0 +1,166 @@
+"""The GitLab template, its jobs run for real by gitlab-ci-local: one job that uploads, and the form with two."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from ruamel.yaml import YAML
+
+from tests.ci.conftest import EXAMPLES, ROOT, Store, locked
+from uploader import __version__
+
+TEMPLATE = ROOT / ".gitlab-ci-template.yml"
+GITLAB_CI_LOCAL = "gitlab-ci-local@4.61.1"
+
+PIPELINE = """
+stages: [build, symbols, check]
+include:
+  - local: .gitlab-ci-template.yml
+    inputs: {inputs}
+build:
+  stage: build
+  script:
+    - for service in billing search users; do sh build.sh $service; done
+    - {after_build}
+  artifacts:
+    paths: [build]
+symup:
+  variables:
+    SYMUP_COMPILE: "0"
+told:
+  stage: check
+  when: always
+  script:
+    - echo "stored=$SYMUP_RESULT_STORED present=$SYMUP_RESULT_PRESENT bytes=$SYMUP_RESULT_BYTES_SENT failed=$SYMUP_RESULT_FAILED"
+"""
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What gitlab-ci-local printed. Its exit code forgives a job with ``allow_failure:exit_codes`` everything; its closing lines don't."""
+
+    log: str
+
+    def became(self, job: str) -> str:
+        """PASS, WARN (it failed, and was allowed to) or FAIL."""
+        return {name: status for status, name in re.findall(r"^ (PASS|WARN|FAIL) +(\S+)", self.log, re.MULTILINE)}[job]
+
+
+@dataclass(frozen=True)
+class Project:
+    """A repository of GitLab with three services, and a pipeline that includes the template."""
+
+    folder: Path
+    command: list[str]
+    environ: dict[str, str]
+
+    def pipeline(self, *, after_build: str = "true", **inputs: object) -> Ran:
+        page = PIPELINE.format(inputs=json.dumps(inputs), after_build=json.dumps(after_build))
+        (self.folder / ".gitlab-ci.yml").write_text(page)
+        for command in ("add -A", "commit -q --allow-empty -m pipeline"):
+            subprocess.run(["git", *command.split()], cwd=self.folder, env=self.environ, check=True)
+        done = subprocess.run(
+            self.command,
+            cwd=self.folder,
+            env=self.environ,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=280,
+            check=False,
+        )
+        return Ran(done.stdout)
+
+    def artifact(self, name: str) -> str:
+        return (self.folder / ".gitlab-ci-local" / "artifacts" / "symup" / "symup-report" / name).read_text()
+
+
+@pytest.fixture(scope="session")
+def wheel(shared: Path, checkout: Path) -> Path:
+    """symup as a wheel, as PyPI will have it."""
+    folder = shared / "wheel"
+    with locked(shared / "wheel.lock"):
+        if not folder.exists():
+            command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--wheel-dir", f"{folder}.partial", str(checkout)]
+            subprocess.run(command, check=True, capture_output=True, env=os.environ | {"SYMUP_COMPILE": "0"})
+            Path(f"{folder}.partial").rename(folder)
+    return next(folder.glob("*.whl"))
+
+
+@pytest.fixture
+def project(
+    tmp_path: Path, peer: Callable[[str], str], npm_package: Callable[[str], Path], store: Store, wheel: Path
+) -> Project:
+    for command in ("node", "git", "rsync", "cc"):
+        peer(command)
+    program = npm_package(GITLAB_CI_LOCAL) / ".bin" / "gitlab-ci-local"
+    folder, home = tmp_path / "services", tmp_path / "home"
+    shutil.copytree(EXAMPLES / "monorepo", folder, ignore=shutil.ignore_patterns("build"))
+    shutil.copy(TEMPLATE, folder)
+    shutil.copy(wheel, folder)
+    home.mkdir()
+    environ = {"PATH": os.environ["PATH"], "HOME": str(home), "LANG": "C.UTF-8"}
+    environ |= {f"GIT_{who}_{what}": "ci@localhost" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    (folder / ".gitlab-ci-local-variables.yml").write_text(f"SYMUP_TO: {store.url}\nSYMUP_TOKEN: {store.token}\n")
+    (folder / ".gitignore").write_text("build/\n.gitlab-ci-local/\n.gitlab-ci-local-variables.yml\n")
+    for command in ("init -q -b main", "remote add origin https://gitlab.example.com/shop/services.git"):
+        subprocess.run(["git", *command.split()], cwd=folder, env=environ, check=True)
+    return Project(folder, [str(program), "--force-shell-executor", "--shell-isolation", "--no-color"], environ)
+
+
+def test_the_job_stores_once_and_tells_later_jobs(project: Project, store: Store, wheel: Path) -> None:
+    first = project.pipeline(stage="symbols", version=wheel.name)
+    assert first.became("symup") == "PASS", first.log
+    assert "stored=3 present=0" in first.log
+    assert json.loads(project.artifact("report.json"))["counts"]["stored"] == 3
+    assert ET.fromstring(project.artifact("junit.xml")).find("testsuite") is not None
+    assert json.loads(project.artifact("codequality.json")) == []
+    second = project.pipeline(stage="symbols", version=wheel.name)
+    assert second.became("symup") == "PASS", second.log
+    assert "stored=0 present=3 bytes=0" in second.log
+    assert store.token not in first.log + second.log
+
+
+def test_a_broken_binary_fails_as_the_gate_says_and_only_then(project: Project, wheel: Path) -> None:
+    cut = "head -c 4096 build/bin/billing >cut && mv cut build/bin/billing"
+    free = project.pipeline(stage="symbols", version=wheel.name, after_build=cut)
+    assert free.became("symup") == "PASS", free.log
+    assert "stored=2" in free.log
+    assert "failed=1" in free.log
+    assert any("billing" in issue["location"]["path"] for issue in json.loads(project.artifact("codequality.json")))
+    gated = project.pipeline(stage="symbols", version=wheel.name, after_build=cut, **{"fail-on": "failed"})
+    assert gated.became("symup") == "FAIL", gated.log
+
+
+def test_a_later_job_pushes_what_the_build_job_put_into_a_folder(
+    project: Project, store: Store, symup_on_path: str, wheel: Path
+) -> None:
+    project.environ["PATH"] = symup_on_path
+    to_folder = "symup upload build/bin --to build/symbols"
+    pushed = project.pipeline(
+        stage="symbols", version=wheel.name, after_build=to_folder, command="push", paths="build/symbols"
+    )
+    assert pushed.became("symup") == "PASS", pushed.log
+    checked = subprocess.run(
+        ["symup", "status", "build/bin", "--to", store.url],
+        cwd=project.folder,
+        env=project.environ | {"SYMUP_TOKEN": store.token},
+        check=False,
+    )
+    assert checked.returncode == 0
+
+
+def test_the_template_installs_the_version_that_it_belongs_to() -> None:
+    spec = next(iter(YAML(typ="safe", pure=True).load_all(TEMPLATE.read_text())))
+    assert spec["spec"]["inputs"]["version"]["default"] == __version__
