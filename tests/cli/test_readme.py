@@ -10,7 +10,19 @@ from uploader import config
 from uploader.errors import ExitCode
 
 README = (Path(__file__).parents[2] / "README.md").read_text()
-COMMANDS = ("upload", "convert", "inspect", "lookup", "status", "serve")
+COMMANDS = (
+    "upload",
+    "convert",
+    "inspect",
+    "lookup",
+    "status",
+    "push",
+    "serve",
+    "init",
+    "login",
+    "logout",
+    "whoami",
+)
 NOT_OF_SYMUP = {"--build-id"}
 
 

@@ -13,7 +13,20 @@ from typing import Annotated, NoReturn
 import typer
 
 from uploader import __version__, core
-from uploader.cli import convert, inspect, lookup, serve, status, terminal, upload
+from uploader.cli import (
+    convert,
+    init,
+    inspect,
+    login,
+    logout,
+    lookup,
+    push,
+    serve,
+    status,
+    terminal,
+    upload,
+    whoami,
+)
 from uploader.errors import Interrupted, SymupError, UsageError
 
 HELP = """Turns what a build leaves behind into compact, verified symbol files, and gets them into a symbol store.
@@ -41,7 +54,12 @@ COMMANDS: dict[str, tuple[Callable[..., int], str]] = {
     "inspect": (inspect.command, "Show what a binary or a GSYM file is and holds."),
     "lookup": (lookup.command, "Show the function, file and line of addresses."),
     "status": (status.command, "Tell what the store holds for binaries or ids."),
+    "push": (push.command, "Bring what one store holds to another."),
     "serve": (serve.command, "Serve a symbol store over HTTP."),
+    "init": (init.command, "Write the CI job and the settings for a repository."),
+    "login": (login.command, "Keep a server's token in the keyring."),
+    "logout": (logout.command, "Delete a server's token from the keyring."),
+    "whoami": (whoami.command, "Tell which token is used, and what it may do."),
 }
 for name, (command, in_short) in COMMANDS.items():
     app.command(name, short_help=in_short)(command)

@@ -27,6 +27,7 @@ To = Annotated[
         help="Where to: https://host/base or a folder. Without it, a folder in your data directory. [env SYMUP_TO]",
     ),
 ]
+Dest = Annotated[str, typer.Argument(help="The URL of a symbol server.", show_default=False, metavar="DEST")]
 Project = Annotated[
     str | None,
     typer.Option("--project", metavar="NAME", help="The project within the destination. [env SYMUP_PROJECT]"),

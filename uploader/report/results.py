@@ -19,7 +19,7 @@ def results(run: Run, *, report_json: str | None = None, report_html: str | None
         "bytes-in": str(run.total("input_size_bytes")),
         "bytes-out": str(run.total("compressed_size_bytes") or run.total("gsym_size_bytes")),
         "worst-quality": "" if run.worst_quality is None else run.worst_quality.label,
-        "store-url": run.url or "",
+        "store-url": run.destination or "",
         "project": run.project or "",
         "report-json": report_json or "",
         "report-html": report_html or "",

@@ -56,11 +56,6 @@ class Run:
         """The sum over all outcomes of one of their counts, by its name."""
         return sum(getattr(outcome, member) for outcome in self.outcomes)
 
-    @property
-    def url(self) -> str | None:
-        """The destination where a browser or a later job can reach it by itself: a server's URL."""
-        return self.destination if self.destination and "://" in self.destination else None
-
 
 def has_symbols(outcome: Outcome) -> bool:
     """Whether a symbol file stands behind the outcome, here or at the destination."""

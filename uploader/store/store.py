@@ -122,6 +122,13 @@ class SymbolStore:
                 return stored.manifest
         return None
 
+    def manifests(self) -> Iterator[tuple[str, Manifest | None]]:
+        """Every artifact of the project, by the order of their keys: its key, and its manifest; None where that can't be read."""
+        for info in self._blobs.list(layout.manifest_prefix(self._project)):
+            stored = self._stored(info.key) if info.key.endswith(".json") else None
+            if stored is not None:
+                yield info.key, stored.manifest
+
     def fetch(self, symbol_id: SymbolId, kind: str = GSYM_KIND) -> Iterator[bytes]:
         """The artifact's bytes, decompressed and checked on the way. Raises `NothingFound` at once, `StoreDamaged` on the way."""
         manifest = self.manifest(symbol_id, kind)

@@ -406,7 +406,7 @@ def _save(
     target.flush()
 
 
-_LOGIN_REMEDY = "Give a token with SYMUP_TOKEN that may do this in this project."
+_LOGIN_REMEDY = "Give a token that may do this in this project: with SYMUP_TOKEN, or once with symup login."
 
 
 def _answers(value: object) -> list[Answer]:

@@ -1,0 +1,134 @@
+"""Looks at a source repository: how it builds, where the binaries then lie, and which CI it has. Nothing is run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+MAX_READ_BYTES = 256 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Build:
+    """One way that a repository builds."""
+
+    name: str
+    commands: tuple[str, ...]
+    paths: tuple[str, ...]
+    """Where the binaries lie then, from the repository's folder."""
+    exclude: tuple[str, ...] = ()
+    environment: tuple[tuple[str, str], ...] = ()
+    hint: str = ""
+    """What makes its symbols good."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repository:
+    """What was found."""
+
+    builds: tuple[Build, ...]
+    has_github: bool
+    has_gitlab: bool
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Where binaries lie once all is built; ``build`` where nothing tells."""
+        return tuple(dict.fromkeys(path for build in self.builds for path in build.paths)) or ("build",)
+
+
+CMAKE = Build(
+    name="CMake",
+    commands=("cmake -B build -DCMAKE_BUILD_TYPE=RelWithDebInfo", "cmake --build build --parallel"),
+    paths=("build",),
+    exclude=("CMakeFiles",),
+    hint="RelWithDebInfo builds with -g; strip what you ship after the symbols are sent.",
+)
+MESON = Build(
+    name="Meson",
+    commands=("meson setup build --buildtype=debugoptimized", "meson compile -C build"),
+    paths=("build",),
+    exclude=("meson-private",),
+    hint="debugoptimized builds with -g; strip what you ship after the symbols are sent.",
+)
+CARGO = Build(
+    name="Cargo",
+    commands=("cargo build --release",),
+    paths=("target/release",),
+    exclude=("deps/**", "build/**", "incremental/**"),
+    environment=(("CARGO_PROFILE_RELEASE_DEBUG", "1"), ("CARGO_PROFILE_RELEASE_STRIP", "none")),
+    hint="A release build has no debug information by itself: the job switches it on with CARGO_PROFILE_RELEASE_DEBUG.",
+)
+GO = Build(
+    name="Go",
+    commands=("mkdir -p bin", "go build -o bin/ ./..."),
+    paths=("bin",),
+    hint="Build without -ldflags=-s and -w; strip what you ship after the symbols are sent.",
+)
+PYTHON = Build(
+    name="Python wheel with compiled modules",
+    commands=(
+        "python3 -m pip wheel --no-deps --wheel-dir dist .",
+        'for wheel in dist/*.whl; do python3 -m zipfile -e "$wheel" build/wheel; done',
+    ),
+    paths=("build/wheel",),
+    environment=(("CFLAGS", "-O2 -g"), ("CXXFLAGS", "-O2 -g")),
+    hint="Compiled modules need -g, which the job sets in CFLAGS; some build tools strip all the same.",
+)
+MAKE = Build(
+    name="Make",
+    commands=("make CFLAGS='-O2 -g' CXXFLAGS='-O2 -g'",),
+    paths=(".",),
+    exclude=(".git",),
+    hint="Build with -g; strip what you ship after the symbols are sent.",
+)
+
+_NATIVE_BACKEND = re.compile(
+    r"scikit[-_]build|mesonpy|meson-python|maturin|setuptools[-_]rust|py-build-cmake|cython|pybind11|nanobind"
+)
+_NATIVE_SETUP = re.compile(r"\bext_modules\b|\bExtension\(|\bcythonize\(")
+
+
+def look(folder: Path) -> Repository:
+    """What ``folder`` holds. What can't be read counts as not there."""
+    builds: list[Build] = []
+    if _is_native_wheel(folder):
+        # The wheel's own build runs CMake, Meson or Cargo.
+        builds.append(PYTHON)
+    else:
+        builds += [build for build, has in _SIGNS if has(folder)]
+        if not builds and any((folder / name).is_file() for name in ("Makefile", "makefile", "GNUmakefile")):
+            builds.append(MAKE)
+    remotes = _read(folder / ".git" / "config")
+    return Repository(
+        builds=tuple(builds),
+        has_github=(folder / ".github").is_dir() or "github.com" in remotes,
+        has_gitlab=(folder / ".gitlab-ci.yml").is_file() or "gitlab" in remotes,
+    )
+
+
+def _has(name: str) -> Callable[[Path], bool]:
+    return lambda folder: (folder / name).is_file()
+
+
+_SIGNS: tuple[tuple[Build, Callable[[Path], bool]], ...] = (
+    (CMAKE, _has("CMakeLists.txt")),
+    (MESON, _has("meson.build")),
+    (CARGO, _has("Cargo.toml")),
+    (GO, _has("go.mod")),
+)
+
+
+def _is_native_wheel(folder: Path) -> bool:
+    return bool(
+        _NATIVE_BACKEND.search(_read(folder / "pyproject.toml")) or _NATIVE_SETUP.search(_read(folder / "setup.py"))
+    )
+
+
+def _read(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return file.read(MAX_READ_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return ""
