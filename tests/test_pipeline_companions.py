@@ -430,7 +430,9 @@ def test_debuginfod_is_asked_once_the_destination_wants_the_file(
             (outcome,) = done.outcomes
             return outcome
 
-        assert run(dry_run=True).decision is Decision.PLANNED
+        planned = run(dry_run=True)
+        assert (planned.decision, planned.quality) == (Decision.PLANNED, Quality.FULL)
+        assert planned.warnings[-1] == "debuginfod servers are yet to be asked for it"
         assert (tmp_path / "log").read_text().count("GET /buildid/") == asked_before, (
             "a dry run asks no server for files"
         )

@@ -32,9 +32,10 @@ LIBRARY = ("-shared", "-fPIC", "-nostdlib")
 GNU = {
     "x86-64": ("gcc", "objdump"),
     "386": ("gcc", "objdump"),
+    "x32": ("gcc", "objdump"),
     "arm64": ("aarch64-linux-gnu-gcc", "aarch64-linux-gnu-objdump"),
 }
-MACHINE_FLAGS = {"386": ("-m32",)}
+MACHINE_FLAGS = {"386": ("-m32",), "x32": ("-mx32",)}
 LLD = {"x86-64": "x86_64-linux-gnu", "386": "i386-linux-gnu", "arm64": "aarch64-linux-gnu"}
 
 
@@ -68,6 +69,7 @@ def compile_to(path: Path, *command: str) -> Path:
         ("x86-64", ("-fcf-protection=full", "-Wl,-z,ibtplt")),
         ("x86-64", ("-fcf-protection=full", "-Wl,-z,ibtplt", "-Wl,-z,now")),
         ("x86-64", ("-Wl,-z,bndplt",)),
+        ("x32", ()),
         ("386", ()),
         ("386", ("-Wl,-z,now",)),
         ("386", ("-fcf-protection=full", "-Wl,-z,ibtplt")),

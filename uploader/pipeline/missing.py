@@ -29,6 +29,8 @@ def missing_debug_info(artifact: Artifact, *, debuginfod: str = "") -> tuple[tup
             warnings.append(f"and {len(search.rejected) - REJECTED_TOLD} more files were not taken")
     if debuginfod:
         warnings.append(debuginfod)
+    elif artifact.ask_debuginfod:
+        warnings.append("debuginfod servers are yet to be asked for it")
     return tuple(warnings), REMEDY_BUILD if artifact.has(Source.SYMTAB) and main.debug_link is None else REMEDY_GIVE
 
 
