@@ -59,7 +59,7 @@ def build(
     warnings.extend(trouble)
     plan = merge(columns, symbols, names)
     source = columns if columns is not None else SourceColumns(names=names, file_at=lambda _: (b"", b""), file_slots=0)
-    table, _ = shape(source, plan, threads=threads)
+    table, _ = shape(source, plan, threads=threads, warnings=warnings)
     by_source: Counter[str] = Counter()
     seen: set[int] = set()
     for function, symbol in zip(plan.function, plan.symbol, strict=True):

@@ -141,6 +141,10 @@ class NameTable:
         self.names: list[bytes] = [b""]
         self._number: dict[bytes, int] = {b"": 0}
 
+    def find(self, name: bytes) -> int:
+        """The number of a name, -1 where it has none."""
+        return self._number.get(name, -1)
+
     def intern(self, name: bytes) -> int:
         """The number of a name, a new one where it is new."""
         number = self._number.get(name)

@@ -115,7 +115,9 @@ class _Tables:
     """Finds the line tables that speak for code which no function of the source covers."""
 
     def __init__(self, source: SourceColumns | None) -> None:
-        sequences = sorted(source.sequences, key=lambda each: (each[0], -each[1], -each[2])) if source is not None else []
+        sequences = (
+            sorted(source.sequences, key=lambda each: (each[0], -each[1], -each[2])) if source is not None else []
+        )
         self._sequences = _nested_pieces(sequences)
         self._starts = [start for start, _, _ in self._sequences]
 

@@ -7,8 +7,10 @@ stretched over a gap. Inlines are clipped to their parents, and of siblings that
 from __future__ import annotations
 
 from array import array
+from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import cython
 
@@ -19,6 +21,11 @@ from uploader.symbols.merge import Plan
 from uploader.symbols.siblings import part_siblings
 
 MAX_DEPTH = 1024
+
+MAX_PIECES_WITH_INLINES = 256
+
+MAX_NODES_TO_PART = 4096
+"""Parting siblings that overlap takes time that grows with their square; no compiler writes so many."""
 
 FileAt = Callable[[int], tuple[bytes, bytes]]
 
@@ -44,6 +51,7 @@ class Shaper:
     source_file: cython.uint[::1]
     source_line: cython.uint[::1]
 
+    lost: cython.Py_ssize_t
     pieces: cython.Py_ssize_t
     start: cython.ulonglong[::1]
     end: cython.ulonglong[::1]
@@ -87,6 +95,7 @@ class Shaper:
         self.source_address = _some(source.row_address)
         self.source_file = _some(source.row_file)
         self.source_line = _some(source.row_line)
+        self.lost = 0
         self.pieces = 0
         self.start = array("Q", bytes(8 * 64))
         self.end = array("Q", bytes(8 * 64))
@@ -148,6 +157,7 @@ class Shaper:
         lined: cython.bint
         part: cython.ulonglong = start
         stop: cython.ulonglong
+        parts: cython.int = 0
         if table != none:
             last = self.table_first[table + 1]
             row = self._row_before(self.table_first[table], last, start)
@@ -169,7 +179,12 @@ class Shaper:
                     and self.decl_file[function] != none
                 ):
                     self._put_row(start, self.decl_file[function], self.decl_line[function])
-                self._inlines(part, stop, self.function_node[function], self.function_node_end[function])
+                # Each part looks at all of the function's inlines: in a file made to be slow there is no end of parts.
+                parts += 1
+                if parts <= 256 or self.function_node_end[function] - self.function_node[function] <= 256:
+                    self._inlines(part, stop, self.function_node[function], self.function_node_end[function])
+                else:
+                    self.lost += 1
                 if self.rows == cython.cast(cython.Py_ssize_t, self.row_first[self.pieces]):
                     self._keep_inlines_visible(part, function)
             self.end[self.pieces] = stop
@@ -255,6 +270,9 @@ class Shaper:
         parent: cython.uint
         dropped: cython.uint = 0xFFFFFFFF
         suspect: cython.bint = False
+        room: cython.Py_ssize_t = self.ranges + 4096
+        if first < last:
+            room += 8 * (cython.cast(cython.Py_ssize_t, self.source_range[last]) - self.source_range[first])
         self.level_claimed[1] = 0
         for i in range(first, last):
             depth = self.source_depth[i]
@@ -264,6 +282,10 @@ class Shaper:
             if depth >= 1024 or self.source_name[i] == 0:
                 dropped = depth
                 continue
+            if self.ranges >= room:
+                dropped = depth
+                self.lost += 1
+                continue
             parent = depth - 1
             before = self.ranges
             for k in range(self.source_range[i], self.source_range[i + 1]):
@@ -271,7 +293,11 @@ class Shaper:
                     self._put_clipped(self.source_start[k], self.source_end[k], start, end)
                 else:
                     self._put_inside(
-                        self.source_start[k], self.source_end[k], self.level_first[parent], self.level_last[parent]
+                        self.source_start[k],
+                        self.source_end[k],
+                        self.level_first[parent],
+                        self.level_last[parent],
+                        room,
                     )
             if self.ranges == before:
                 dropped = depth
@@ -356,9 +382,14 @@ class Shaper:
     @cython.nogil
     @cython.exceptval(-1)
     def _put_inside(
-        self, start: cython.ulonglong, end: cython.ulonglong, first: cython.Py_ssize_t, last: cython.Py_ssize_t
+        self,
+        start: cython.ulonglong,
+        end: cython.ulonglong,
+        first: cython.Py_ssize_t,
+        last: cython.Py_ssize_t,
+        room: cython.Py_ssize_t,
     ) -> cython.int:
-        """Puts what of a range lies in the ranges ``first:last`` already put."""
+        """Puts what of a range lies in the ranges ``first:last`` already put, while there are fewer than ``room``."""
         low: cython.Py_ssize_t = first
         high: cython.Py_ssize_t = last
         middle: cython.Py_ssize_t
@@ -368,7 +399,7 @@ class Shaper:
                 low = middle + 1
             else:
                 high = middle
-        while low < last and self.range_start[low] < end:
+        while low < last and self.range_start[low] < end and self.ranges < room:
             self._put_clipped(start, end, self.range_start[low], self.range_end[low])
             low += 1
         return 0
@@ -462,6 +493,11 @@ class Shaper:
     def _part_siblings(self) -> None:
         """Rewrites the nodes of the piece that is open where siblings overlap."""
         first = self.node_first[self.pieces]
+        if self.nodes - first > MAX_NODES_TO_PART:
+            self.lost += self.nodes - first
+            self.ranges = self.range_first[first]
+            self.nodes = first
+            return
         nodes = [
             (
                 self.node_depth[i],
@@ -481,6 +517,10 @@ class Shaper:
                 for start, end in ranges:
                     self._put_clipped(start, end, start, end)
                 self._put_node(depth, name, call_file, call_line, before)
+
+    def lost_count(self) -> int:
+        """At how many places inlines were left out."""
+        return self.lost
 
     def table(self) -> tuple[SymbolTable, array[int]]:
         """What was shaped, its files still slots and without names; and for each piece the index of the plan's piece behind it."""
@@ -595,13 +635,16 @@ def _shape(shaper: Shaper, plan: Plan, first: int, last: int) -> tuple[SymbolTab
     return table, origin
 
 
-def shape(source: SourceColumns, plan: Plan, *, threads: int = 1) -> tuple[SymbolTable, array[int]]:
+def shape(
+    source: SourceColumns, plan: Plan, *, threads: int = 1, warnings: list[str] | None = None
+) -> tuple[SymbolTable, array[int]]:
     """The symbol table of a plan, and for each of its pieces the index of the plan's piece that it was cut from.
 
-    The result does not depend on the threads.
+    The result does not depend on the threads. Inlines that would take endless cutting are left out, and told in ``warnings``.
     """
     pieces = len(plan.start)
     cuts = [pieces * part // threads for part in range(threads + 1)]
+    plan, lost = _without_endless_repeats(source, plan)
     shapers = [Shaper(source) for _ in range(threads)]
     if threads == 1:
         parts = [_shape(shapers[0], plan, 0, pieces)]
@@ -615,4 +658,32 @@ def shape(source: SourceColumns, plan: Plan, *, threads: int = 1) -> tuple[Symbo
     table.names = source.names.names
     _number_files(table, source.file_at)
     _drop_repeated_rows(table)
+    lost += sum(shaper.lost_count() for shaper in shapers)
+    if lost and warnings is not None:
+        warnings.append(
+            f"inlines were left out at {lost} places where they overlap or repeat more than any compiler's do"
+        )
     return table, origin
+
+
+def _without_endless_repeats(source: SourceColumns, plan: Plan) -> tuple[Plan, int]:
+    """A plan in which no function with many inlines has them cut out of more than a bounded number of pieces; and how many lost them."""
+    pieces_of = Counter(plan.function)
+    endless = {
+        function
+        for function, pieces in pieces_of.items()
+        if function != NONE
+        and pieces > MAX_PIECES_WITH_INLINES
+        and source.function_node_end[function] - source.function_node[function] > MAX_PIECES_WITH_INLINES
+    }
+    if not endless:
+        return plan, 0
+    seen: Counter[int] = Counter()
+    functions = array("I")
+    lost = 0
+    for function in plan.function:
+        seen[function] += 1
+        bare = function in endless and seen[function] > MAX_PIECES_WITH_INLINES
+        functions.append(NONE if bare else function)
+        lost += bare
+    return replace(plan, function=functions), lost

@@ -13,6 +13,7 @@ from uploader.extract.dwarf.join import Batch, gather, grouped, spans
 from uploader.extract.dwarf.names import NameReader
 from uploader.extract.dwarf.ranges import RangeReader
 from uploader.extract.dwarf.sections import DwarfSections
+from uploader.extract.dwarf.spread import spread
 from uploader.extract.dwarf.units import StringReader, Unit, Units
 from uploader.extract.dwarf.walk import Walk
 from uploader.symbols.columns import NameTable
@@ -49,14 +50,24 @@ class Part:
 
 def named_batches(
     part: Part, code: Code, names: NameTable, supplementary: NameReader | None, pool: Executor | None
-) -> Iterator[Batch]:
+) -> list[Batch]:
     """All that a file's units hold, names included, in the order of the units."""
     reader = part.name_reader(names, supplementary)
+    batches: list[Batch] = []
+    again: list[Batch] = []
     for batch in walked(part, code, pool):
-        reader.learn_scopes(batch.scopes["child"], batch.scopes["parent"])
+        reader.learn_scopes(batch.scopes["child"], batch.scopes["parent"], batch.end)
+        batch.function_name = reader.numbers(batch.functions["offset"])
+        waiting = reader.has_deferred()
+        batch.node_name = reader.numbers(batch.nodes["origin"])
+        if waiting or reader.has_deferred():
+            again.append(batch)
+        batches.append(batch)
+    reader.know_all_scopes()
+    for batch in again:
         batch.function_name = reader.numbers(batch.functions["offset"])
         batch.node_name = reader.numbers(batch.nodes["origin"])
-        yield batch
+    return batches
 
 
 def walked(part: Part, code: Code, pool: Executor | None) -> Iterator[Batch]:
@@ -105,12 +116,15 @@ def _walk(part: Part, first: int, last: int, code: Code) -> Batch:
     function_node, function_node_end, together = spans(nodes["function"], len(functions["unit"]))
     if not together:
         nodes = grouped(nodes, "function", function_node)
-    range_reader = RangeReader(sections, units)
+    size_bytes = sum(unit.end - unit.offset for unit in units[first:last])
+    range_reader = RangeReader(sections, units, share=size_bytes / max(len(sections.info), 1))
     function_range, range_start, range_end = range_reader.resolve(
         functions, functions["unit"], code.executable, code.end_of_first
     )
     node_unit = gather(nodes["function"], functions["unit"])
-    node_range, node_range_start, node_range_end = range_reader.resolve(nodes, memoryview(node_unit), None)
+    node_range, node_range_start, node_range_end = spread(
+        nodes["function"], nodes["depth"], *range_reader.resolve(nodes, memoryview(node_unit), None)
+    )
     return Batch(
         functions=functions,
         nodes=nodes,
@@ -124,4 +138,5 @@ def _walk(part: Part, first: int, last: int, code: Code) -> Batch:
         node_range_start=node_range_start,
         node_range_end=node_range_end,
         warnings=warnings,
+        end=units[last - 1].end,
     )

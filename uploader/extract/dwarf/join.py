@@ -31,6 +31,8 @@ class Batch:
     function_name: array[int] = field(default_factory=lambda: array("I"))
     node_name: array[int] = field(default_factory=lambda: array("I"))
     warnings: list[str] = field(default_factory=list)
+    end: int = 0
+    """The `.debug_info` offset behind the last unit."""
 
 
 def joined(batches: Sequence[Batch]) -> Batch:

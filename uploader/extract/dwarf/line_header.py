@@ -148,6 +148,10 @@ def _read_entries(
         if entries > (end - at if count else 0):
             raise MalformedDwarf(f"line table at 0x{header.offset:x} claims {entries} {wanted}")
         plan = [(content, form, form_step(form, header.address_size, offset_size, 5)) for content, form in formats]
+        # A form that takes no byte says nothing here, and entries of none would be free to claim by the billion.
+        plan = [(content, form, step) for content, form, step in plan if step != 0]
+        if entries and not plan:
+            raise MalformedDwarf(f"line table at 0x{header.offset:x} describes {wanted} that take no byte")
         for _ in range(entries):
             path_form = path_value = directory = 0
             for content, form, step in plan:

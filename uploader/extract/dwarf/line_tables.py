@@ -23,15 +23,21 @@ class LineTables:
         self._sections = sections
         self._reader = LineReader(sections.line, executable, little_endian=sections.little_endian)
         self._table_at: dict[int, int] = {}
+        self._header_budget_bytes = 4 * len(sections.line) + 65536
 
     def read(self, offset: int, address_size: int) -> int | None:
         """Reads the table at an offset; gives the offset behind it, or None where not even its length can be trusted."""
+        if self._header_budget_bytes < 0:
+            self.warnings.append(f"line table at 0x{offset:x}: too many overlapping headers to be true")
+            self._table_at[offset] = -1
+            return None
         try:
             header = read_line_header(self._sections, offset, address_size)
         except MalformedDwarf as error:
             self.warnings.append(error.message)
             self._table_at[offset] = -1
             return None
+        self._header_budget_bytes -= header.program_offset - offset
         trouble = self._reader.read(header, self.files.add(header))
         if trouble:
             self.warnings.append(trouble)

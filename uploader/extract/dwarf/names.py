@@ -42,6 +42,9 @@ class NameReader:
     memo: Memo
     strp_memo: Memo
     supplementary: NameReader | None
+    known_end: cython.longlong
+    deferred: cython.bint
+    budget_bytes: cython.longlong
 
     def __init__(
         self,
@@ -67,13 +70,27 @@ class NameReader:
         self.memo = Memo()
         self.strp_memo = Memo()
         self.supplementary = supplementary
+        self.known_end = 0
+        self.deferred = False
+        self.budget_bytes = 2 * strings.size_bytes + 1048576
 
-    def learn_scopes(self, child: memoryview, parent: memoryview) -> None:
-        """Takes in which scope's DIE each of some DIEs stands in (`walk.Walk.scopes`)."""
+    def learn_scopes(self, child: memoryview, parent: memoryview, up_to: int) -> None:
+        """Takes in which scope's DIE each of some DIEs stands in (`walk.Walk.scopes`); those below ``up_to`` are then all known."""
         self.scopes.update(zip(child, parent, strict=True))
+        self.known_end = up_to
+
+    def know_all_scopes(self) -> None:
+        """From now on no name waits for scopes."""
+        self.known_end = 1 << 61
+
+    def has_deferred(self) -> bool:
+        """Whether the last ``numbers`` left a name at 0 whose scopes are not known yet: ask again once they are."""
+        return bool(self.deferred)
 
     def numbers(self, offsets: memoryview) -> array[int]:
         """The name numbers for a column of DIE offsets (0: no DIE), 0 where a name can't be found."""
+        self.deferred = False
+        waiting: cython.bint = False
         n: cython.Py_ssize_t = len(offsets)
         result = array("I", bytes(4 * n))
         if n == 0:
@@ -90,10 +107,15 @@ class NameReader:
             if known < 0:
                 number = 0
                 if offset[i] >> 62 == 0:
+                    self.deferred = False
                     number = self._resolve(cython.cast(cython.longlong, offset[i]))
+                    if self.deferred:
+                        waiting = True
+                        continue
                 self.memo.put(offset[i], number)
                 known = number
             out[i] = cython.cast(cython.uint, known)
+        self.deferred = waiting
         return result
 
     @cython.cfunc
@@ -132,6 +154,9 @@ class NameReader:
         except (MalformedDwarf, IndexError):
             pass
         if named < 0:
+            return 0
+        if named >= self.known_end:
+            self.deferred = True
             return 0
         if named in self.scopes:
             return self._qualified(
@@ -182,11 +207,19 @@ class NameReader:
         if form == 0x0E and value != 0:
             known = self.strp_memo.get(value)
             if known < 0:
-                number = self.table.intern(self.strings.read((1, value)))
+                number = self._intern(self.strings.read((1, value)))
                 self.strp_memo.put(value, number)
                 return number
             return cython.cast(cython.uint, known)
-        return self.table.intern(self.strings.read(self.strings.locate(form, value, self.units[unit])))
+        return self._intern(self.strings.read(self.strings.locate(form, value, self.units[unit])))
+
+    def _intern(self, name: bytes) -> int:
+        """The number of a name; 0 for a new one where the names already outweigh the sections that they stand in."""
+        known = self.table.find(name)
+        if known >= 0:
+            return known
+        self.budget_bytes -= len(name)
+        return self.table.intern(name) if self.budget_bytes >= 0 else 0
 
     @cython.cfunc
     def _target(self, slot: cython.int) -> cython.longlong:
@@ -227,4 +260,4 @@ class NameReader:
                 break
             parts.append(part or b"(anonymous)")
             child = scope
-        return self.table.intern(b"::".join(reversed(parts)))
+        return self._intern(b"::".join(reversed(parts)))

@@ -43,7 +43,8 @@ class RangeReader:
     end: cython.ulonglong[::1]
     position: cython.longlong
 
-    def __init__(self, sections: DwarfSections, units: Sequence[Unit]) -> None:
+    def __init__(self, sections: DwarfSections, units: Sequence[Unit], *, share: float = 1.0) -> None:
+        """``share`` is how much of the file's DIEs will ask, from 0 to 1: the bound is shared out by it."""
         self.ranges = sections.ranges
         self.ranges_size = len(sections.ranges)
         self.rnglists = sections.rnglists
@@ -51,7 +52,7 @@ class RangeReader:
         self.addresses = sections.addresses
         self.addresses_size = len(sections.addresses)
         self.little_endian = sections.little_endian
-        self.budget = 16 * (len(sections.ranges) + len(sections.rnglists)) + 65536
+        self.budget = int(4 * share * (len(sections.ranges) + len(sections.rnglists))) + 65536
         self.unit_low = array("Q", [unit.low_pc for unit in units] or [0])
         self.unit_address_size = array("i", [unit.address_size for unit in units] or [0])
         self.unit_offset_size = array("i", [unit.offset_size for unit in units] or [0])

@@ -123,8 +123,9 @@ def _read(elf: ElfFile, table: NameTable) -> Supplementary:
     names = part.name_reader(table, None)
     warnings = list(part.units.warnings)
     for batch in walked(part, Code(executable=[]), None):
-        names.learn_scopes(batch.scopes["child"], batch.scopes["parent"])
+        names.learn_scopes(batch.scopes["child"], batch.scopes["parent"], batch.end)
         warnings.extend(batch.warnings)
+    names.know_all_scopes()
     return Supplementary(
         names=names,
         strings=sections.strings,

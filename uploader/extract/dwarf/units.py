@@ -105,11 +105,22 @@ class Units:
 
 
 class StringReader:
-    """Reads the strings that string forms point at."""
+    """Reads the strings that string forms point at.
+
+    Strings may overlap, and a hostile file's can be read at every byte: after a multiple of the sections' size there are only empty ones.
+    """
 
     def __init__(self, sections: DwarfSections) -> None:
         self._sections = sections
         self._order = "little" if sections.little_endian else "big"
+        self._budget_bytes = 16 * self.size_bytes + 16777216
+
+    @property
+    def size_bytes(self) -> int:
+        """The size of all sections that hold strings."""
+        sections = self._sections
+        held = (sections.info, sections.strings, sections.line_strings, sections.supplementary_strings)
+        return sum(len(each) for each in held)
 
     def locate(self, form: int, value: int, unit: Unit | None) -> tuple[int, int] | None:
         """(which section, offset) of a string; None where it can't be known.
@@ -136,11 +147,16 @@ class StringReader:
         """The string at a place, without its NUL; empty where there is none."""
         if place is None:
             return b""
+        if self._budget_bytes < 0:
+            return b""
         which, offset = place
         sections = self._sections
-        if which == 1:
-            return string_at(sections.strings, offset)
-        return string_at((sections.info, b"", sections.line_strings, sections.supplementary_strings)[which], offset)
+        data = sections.strings
+        if which != 1:
+            data = (sections.info, b"", sections.line_strings, sections.supplementary_strings)[which]
+        found = string_at(data, offset)
+        self._budget_bytes -= len(found)
+        return found
 
 
 def string_at(data: bytes | memoryview, offset: int) -> bytes:
