@@ -30,6 +30,7 @@ import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
+from typing import Any
 
 from uploader.errors import UsageError
 from uploader.model import Concern, Quality
@@ -111,7 +112,7 @@ def load(
     merged |= _from_environment(environ)
     for key, value in flags.items():
         if value is not None and value != () and value != []:
-            merged[key] = _checked(key, value, "--" + key.replace("_", "-"))
+            merged[key] = checked(key, value, "--" + key.replace("_", "-"))
     known = {item.name for item in fields(Settings)}
     return Settings(**{key: value for key, value in merged.items() if key in known})  # type: ignore[arg-type]  # _READERS checked each
 
@@ -153,7 +154,7 @@ def _from_file(path: Path) -> dict[str, object]:
                 f"{path}: 'token' has no place in a file",
                 remedy="Set the environment variable SYMUP_TOKEN instead.",
             )
-        settings[key] = _checked(key, value, f"{path}: {key!r}")
+        settings[key] = checked(key, value, f"{path}: {key!r}")
     to = settings.get("to")
     if isinstance(to, str) and not _HAS_SCHEME.match(to):
         settings["to"] = str(path.parent / Path(to).expanduser())
@@ -174,11 +175,12 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, object]:
         variable = "SYMUP_" + key.upper()
         value = environ.get(variable, "").strip()
         if value:
-            settings[key] = _checked(key, value, variable)
+            settings[key] = checked(key, value, variable)
     return settings
 
 
-def _checked(key: str, value: object, where: str) -> object:
+def checked(key: str, value: object, where: str) -> Any:
+    """The value of one setting, in its own type. Raises `UsageError` that begins with ``where``."""
     reader = _READERS.get(key)
     if reader is None:
         raise UsageError(

@@ -125,6 +125,14 @@ def gates(chosen: config.Settings) -> Gates:
     )
 
 
+def gates_of_flags(**flags: Any) -> Gates:
+    """What flags alone ask of the files: where paths aren't known, a project's settings, which speak of paths, don't count."""
+    from uploader.pipeline.gates import Gates
+
+    given = {key: value for key, value in flags.items() if value not in (None, [])}
+    return Gates(**{key: config.checked(key, value, "--" + key.replace("_", "-")) for key, value in given.items()})
+
+
 def shard(text: str | None) -> ShardPart | None:
     """The part of all ids that the run takes; None for all. Raises `UsageError`."""
     if text is None:

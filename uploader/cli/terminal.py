@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 LINE_EVERY_SECONDS = 15.0
 """How often a run without a terminal tells how far it is."""
 
-_DOING = {"extract": "extracting", "send": "sending", "identify": "looking", "ask": "asking"}
+_DOING = {"extract": "extracting", "send": "sending", "identify": "looking", "ask": "asking", "push": "pushing"}
 
 
 def say(line: str) -> None:
@@ -105,7 +105,7 @@ class Bars:
         from tqdm import tqdm
 
         with self._lock:
-            if name in ("ask", "extract"):
+            if name in ("ask", "extract", "push"):
                 self._close()
             self._bars[name] = tqdm(
                 total=total,
@@ -181,9 +181,10 @@ class Lines:
         say(f"symup: {message}")
 
     def _told(self) -> str:
-        if "extract" not in self._done:
+        working = next((name for name in ("extract", "push") if name in self._done), None)
+        if working is None:
             return f"looked at {count(self._done.get('identify', 0), 'file')} so far"
-        total = self._total.get("extract")
-        told = f"extracted {self._done['extract']:,} of {total:,} files" if total else "extracting"
+        total = self._total.get(working)
+        told = f"{working}ed {self._done[working]:,} of {total:,} files" if total else _DOING[working]
         sent = self._done.get("send", 0)
         return f"{told}, {size(sent)} sent" if sent else told

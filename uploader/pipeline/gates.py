@@ -19,6 +19,7 @@ from uploader.transfer.protocol import Destination
 
 NAMED_IN_ERROR = 3
 DEBUG_REMEDY = "Build with debug information: -g, or -g1 for lines only."
+PARTLY_REMEDY = "Part of its code was built without -g: static libraries, assembly, start-up code. Build that with -g1 at least."
 GATE_REMEDY = "Build these with -g (or -g1), give their debug files, or ask less of them with a [[gate]] in symup.toml."
 
 _FAILING = {
@@ -85,20 +86,22 @@ def stored_figures(outcome: Outcome, destination: Destination) -> Figures | None
 def _judged(outcome: Outcome, gates: Gates, stored: Stored | None) -> Outcome:
     outcome = _for_concerns(outcome, gates.fail_on)
     require, least = gates.for_path(outcome.path)
-    if outcome.exit_code:
+    quality = outcome.quality
+    if outcome.exit_code or quality is None:
         return outcome
-    if require is not None and outcome.quality is not None and outcome.quality < require:
-        return _below(outcome, f"quality {outcome.quality.label} is below the {require.label} required")
-    if not least or not has_symbols(outcome) or outcome.quality is None:
+    if require is not None and quality < require:
+        return _below(outcome, f"quality {quality.label} is below the {require.label} required", remedy=DEBUG_REMEDY)
+    if not least or not has_symbols(outcome):
         return outcome
     if outcome.figures is None and stored is not None:
         outcome = replace(outcome, figures=stored(outcome))
     covered = line_coverage(outcome)
-    if covered is None and outcome.quality is Quality.FUNCTIONS:
+    if covered is None and quality is Quality.FUNCTIONS:
         covered = 0.0
     if covered is None or covered >= least:
         return outcome
-    return _below(outcome, f"{percent(covered)} of the code has lines, below the {least:g} % required")
+    why = f"{percent(covered)} of the code has lines, below the {least:g} % required"
+    return _below(outcome, why, remedy=PARTLY_REMEDY if quality > Quality.FUNCTIONS else DEBUG_REMEDY)
 
 
 def _for_concerns(outcome: Outcome, fail_on: frozenset[Concern]) -> Outcome:
@@ -116,11 +119,11 @@ def _for_concerns(outcome: Outcome, fail_on: frozenset[Concern]) -> Outcome:
     )
 
 
-def _below(outcome: Outcome, why: str) -> Outcome:
+def _below(outcome: Outcome, why: str, *, remedy: str) -> Outcome:
     return replace(
         outcome,
         reason=f"{outcome.reason}; {why}",
-        remedy=outcome.remedy or DEBUG_REMEDY,
+        remedy=outcome.remedy or remedy,
         exit_code=ExitCode.QUALITY,
     )
 

@@ -76,7 +76,8 @@ def _detail(outcome: Outcome) -> str:
     told = f"{count(figures.functions, 'function')}, {covered} of the code named"
     if figures.line_rows:
         told += f", {with_lines} with lines"
-    told += f"; {size(outcome.input_size_bytes)} -> {size(outcome.compressed_size_bytes or outcome.gsym_size_bytes)}"
+    read = f"{size(outcome.input_size_bytes)} -> " if outcome.input_size_bytes else ""
+    told += f"; {read}{size(outcome.compressed_size_bytes or outcome.gsym_size_bytes)}"
     new = outcome.reason in ("new in the store", "") or outcome.decision is Decision.CONVERTED
     return told if new else f"{told} ({printable(outcome.reason)})"
 
