@@ -13,7 +13,6 @@ from uploader.extract.dwarf.join import Batch, gather, grouped, spans
 from uploader.extract.dwarf.names import NameReader
 from uploader.extract.dwarf.ranges import RangeReader
 from uploader.extract.dwarf.sections import DwarfSections
-from uploader.extract.dwarf.spread import spread
 from uploader.extract.dwarf.units import StringReader, Unit, Units
 from uploader.extract.dwarf.walk import Walk
 from uploader.symbols.columns import NameTable
@@ -122,9 +121,7 @@ def _walk(part: Part, first: int, last: int, code: Code) -> Batch:
         functions, functions["unit"], code.executable, code.end_of_first
     )
     node_unit = gather(nodes["function"], functions["unit"])
-    node_range, node_range_start, node_range_end = spread(
-        nodes["function"], nodes["depth"], *range_reader.resolve(nodes, memoryview(node_unit), None)
-    )
+    node_range, node_range_start, node_range_end = range_reader.resolve(nodes, memoryview(node_unit), None)
     return Batch(
         functions=functions,
         nodes=nodes,

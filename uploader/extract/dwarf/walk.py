@@ -205,6 +205,8 @@ class Walk:
                         self._scope(die, scopes)
                 elif function >= 0:
                     child_inline = self._node(function, inline_depth)
+                    if child_inline == 0:
+                        child_function = -1
             else:
                 i = skip_first[abbrev]
                 last = skip_end[abbrev]
@@ -285,7 +287,7 @@ class Walk:
     @cython.nogil
     @cython.exceptval(0xFFFFFFFE, check=True)
     def _node(self, function: cython.longlong, depth: cython.uint) -> cython.uint:
-        """Keeps an inlined subroutine; gives its depth. Without code of its own it may still hold others that have some."""
+        """Keeps an inlined subroutine; gives its depth, or 0 where it states no code: it is left out then, and all in it."""
         pc: cython.uint = 0
         a: cython.ulonglong = 0
         b: cython.ulonglong = 0
@@ -294,10 +296,13 @@ class Walk:
             a = self.reader.value[6]
             b = self.reader.form[6]
         elif self.reader.present & (1 << 4) and self.reader.present & (1 << 5):
+            pc = 1
             a = self._address(self.reader.form[4], self.reader.value[4])
             b = self._high(a)
-            if b > a:
-                pc = 1
+            if b <= a:
+                return 0
+        else:
+            return 0
         n: cython.Py_ssize_t = self.node_count
         if n >= self.node_origin.shape[0] if cython.compiled else n >= len(self.node_origin):
             with cython.gil:
