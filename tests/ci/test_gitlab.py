@@ -92,7 +92,17 @@ def wheel(shared: Path, checkout: Path) -> Path:
     folder = shared / "wheel"
     with locked(shared / "wheel.lock"):
         if not folder.exists():
-            command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--wheel-dir", f"{folder}.partial", str(checkout)]
+            command = [
+                sys.executable,
+                "-m",
+                "pip",
+                "wheel",
+                "-q",
+                "--no-deps",
+                "--wheel-dir",
+                f"{folder}.partial",
+                str(checkout),
+            ]
             subprocess.run(command, check=True, capture_output=True, env=os.environ | {"SYMUP_COMPILE": "0"})
             Path(f"{folder}.partial").rename(folder)
     return next(folder.glob("*.whl"))
