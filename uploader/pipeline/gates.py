@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from uploader.config import FAILS_BY_ITSELF, PathGate
 from uploader.discover.walk import matches_any
 from uploader.errors import ExitCode, QualityTooLow, SymupError
-from uploader.model import Concern, Figures, Outcome, Quality
+from uploader.model import Concern, Decision, Figures, Outcome, Quality
 from uploader.pipeline.outcomes import Finished
 from uploader.pipeline.verdict import exit_code
 from uploader.report.groups import advice, line_coverage
@@ -93,7 +93,7 @@ def _judged(outcome: Outcome, gates: Gates, stored: Stored | None) -> Outcome:
         return _below(outcome, f"quality {quality.label} is below the {require.label} required", remedy=DEBUG_REMEDY)
     if not least or not has_symbols(outcome):
         return outcome
-    if outcome.figures is None and stored is not None:
+    if outcome.figures is None and stored is not None and outcome.decision is Decision.PRESENT:
         outcome = replace(outcome, figures=stored(outcome))
     covered = line_coverage(outcome)
     if covered is None and quality is Quality.FUNCTIONS:
