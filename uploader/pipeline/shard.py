@@ -10,7 +10,7 @@ from uploader.errors import UsageError
 from uploader.model import SymbolId
 
 MAX_SHARDS = 10_000
-_FORM = re.compile(r"(\d{1,9})/(\d{1,9})")
+_FORM = re.compile(r"([0-9]{1,9})/([0-9]{1,9})")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,127 @@
+"""Gates: what is asked of files, by their path, and what it does to a run's end."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.report.runs import broken, full, poor, skipped
+from uploader.config import FAILS_BY_ITSELF, PathGate
+from uploader.errors import ExitCode, NetworkGaveOut
+from uploader.model import Concern, Decision, Figures, Outcome, Quality
+from uploader.pipeline.gates import Gates, Stored, judged
+from uploader.pipeline.outcomes import Finished, conclude
+
+
+def finished(*outcomes: Outcome, error: NetworkGaveOut | None = None) -> Finished:
+    return conclude(outcomes, error=error, extracted=0, unreached=0, allow_empty=False, paths=("build",))
+
+
+def codes(done: Finished) -> dict[str, int]:
+    return {outcome.path: outcome.exit_code for outcome in done.outcomes}
+
+
+def test_without_gates_nothing_changes() -> None:
+    before = finished(full(), poor(), broken(), skipped())
+    assert judged(before, Gates()) == before
+
+
+def test_a_quality_below_what_is_required_is_7_and_names_the_files_and_what_to_do() -> None:
+    done = judged(finished(full(), *(poor(f"p{i}") for i in range(5))), Gates(require=Quality.LINES))
+    assert done.exit_code is ExitCode.QUALITY
+    assert done.error is not None
+    assert done.error.message == "5 files are below the gate: p0, p1, p2 and 2 more"
+    assert "-g1" in (done.error.remedy or "")
+    assert done.outcomes[1].reason == "new in the store; quality functions is below the lines required"
+    assert codes(done)["build/app"] == 0
+
+
+@pytest.mark.parametrize(("least", "code"), [(90.0, 0), (90.1, 7), (0.0, 0)])
+def test_line_coverage_is_a_least(least: float, code: int) -> None:
+    done = judged(finished(full(lines=0.9)), Gates(min_line_coverage=least))
+    assert done.exit_code == code
+
+
+def test_a_file_without_lines_has_no_coverage_and_skipped_files_are_not_asked() -> None:
+    done = judged(finished(replace(poor(), figures=None), skipped(), full()), Gates(min_line_coverage=1))
+    assert codes(done) == {"build/plain": 7, "build/copy": 0, "build/app": 0}
+
+
+def test_of_what_was_there_already_the_destination_is_asked_once_it_matters() -> None:
+    present = replace(full(), decision=Decision.PRESENT, figures=None)
+    asked = []
+
+    def stored(outcome: Outcome) -> Figures | None:
+        asked.append(outcome.path)
+        return Figures(executable_bytes=100, line_bytes=10, functions=1, line_rows=1)
+
+    assert judged(finished(present), Gates(require=Quality.FULL), stored=stored).exit_code is ExitCode.DONE
+    assert asked == []
+    done = judged(finished(present), Gates(min_line_coverage=50), stored=stored)
+    assert done.exit_code is ExitCode.QUALITY
+    assert done.outcomes[0].reason == "new in the store; 10 % of the code has lines, below the 50 % required"
+    silent: Stored = lambda _outcome: None  # noqa: E731
+    assert judged(finished(present), Gates(min_line_coverage=50), stored=silent).exit_code is ExitCode.DONE
+
+
+def test_a_plan_is_not_judged_by_what_it_would_replace() -> None:
+    planned = replace(full(), decision=Decision.PLANNED, figures=None)
+    stored: Stored = lambda _outcome: Figures(executable_bytes=100, functions=1)  # noqa: E731
+    assert judged(finished(planned), Gates(min_line_coverage=50), stored=stored).exit_code is ExitCode.DONE
+
+
+@pytest.mark.parametrize(
+    ("fail_on", "code"),
+    [
+        (FAILS_BY_ITSELF, 1),
+        (frozenset({Concern.CONFLICT}), 0),
+        (frozenset(), 0),
+        (frozenset({Concern.FAILED}), 1),
+    ],
+)
+def test_a_broken_file_fails_the_run_only_as_the_gate_says(fail_on: frozenset[Concern], code: int) -> None:
+    done = judged(finished(broken(), full()), Gates(fail_on=fail_on))
+    assert done.exit_code == code
+    assert done.outcomes[1].decision is Decision.FAILED
+
+
+@pytest.mark.parametrize(
+    ("outcome", "concern"),
+    [
+        (replace(broken(), concern=Concern.CONFLICT), Concern.CONFLICT),
+        (poor(), Concern.MISSING_DEBUG),
+        (replace(full(), decision=Decision.PRESENT, concern=Concern.DECLINED), Concern.DECLINED),
+        (replace(full(), warnings=("look at this",)), Concern.WARNINGS),
+        (broken(), Concern.FAILED),
+    ],
+)
+def test_each_kind_fails_for_itself_alone(outcome: Outcome, concern: Concern) -> None:
+    assert judged(finished(outcome, full("other")), Gates(fail_on=frozenset({concern}))).exit_code == 1
+    others = frozenset(Concern) - {concern, Concern.WARNINGS}
+    assert judged(finished(outcome, full("other")), Gates(fail_on=others)).exit_code == 0
+
+
+def test_no_gate_hides_what_stopped_the_run() -> None:
+    lost = replace(broken(), exit_code=ExitCode.NETWORK)
+    done = judged(finished(lost, error=NetworkGaveOut("gone")), Gates(fail_on=frozenset()))
+    assert done.exit_code is ExitCode.NETWORK
+
+
+def test_the_first_gate_that_matches_a_path_speaks_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    gates = Gates(
+        require=Quality.FULL,
+        min_line_coverage=80,
+        by_path=(
+            PathGate(paths=("build/vendor/**",), require=Quality.FUNCTIONS, min_line_coverage=0, root=str(tmp_path)),
+            PathGate(paths=("build/**", "*.plugin"), min_line_coverage=50),
+        ),
+    )
+    assert gates.for_path("build/vendor/deep/lib.so") == (Quality.FUNCTIONS, 0)
+    assert gates.for_path("./build/vendor/lib.so") == (Quality.FUNCTIONS, 0)
+    assert gates.for_path(str(tmp_path / "build/vendor/lib.so")) == (Quality.FUNCTIONS, 0)
+    assert gates.for_path("build/app") == (Quality.FULL, 50)
+    assert gates.for_path("elsewhere/x.plugin") == (Quality.FULL, 50)
+    assert gates.for_path("elsewhere/app") == (Quality.FULL, 80)
