@@ -2,7 +2,8 @@
 
 ``python bench/inputs.py`` lists the names; ``python bench/inputs.py NAME…`` prints the paths, fetching what the cache lacks.
 The cache is ``.cache/inputs`` in the repository, or the folder that ``SYMUP_INPUTS`` names. Nothing is installed: Debian
-packages are downloaded and unpacked, wheels are downloaded and unzipped, programs are built by the compilers found here.
+packages (of foreign machines, too) are downloaded and unpacked, wheels and source archives of the Python package index as well,
+programs are built by the compilers found here.
 """
 
 from __future__ import annotations
@@ -30,11 +31,21 @@ class InputUnavailable(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Package:
-    """A Debian package, and the glob below its folder that picks the input (the largest match, or the folder itself)."""
+    """A Debian package, and the glob below its folder that picks the input: the largest match, or the folder itself.
+
+    ``architecture`` is Debian's name of a machine other than this one; ``rank`` 1 is the second largest match, and so on.
+    """
 
     package: str
     pick: str = "usr/lib/debug/.build-id/*/*.debug"
     whole: bool = False
+    architecture: str = ""
+    rank: int = 0
+
+    @property
+    def folder(self) -> str:
+        """The folder's name in the cache."""
+        return f"{self.package}_{self.architecture}" if self.architecture else self.package
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,12 +56,56 @@ class Wheel:
     pick: str = "**/*.so*"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sources:
+    """A source archive of the Python package index, and the path below its folder of the input."""
+
+    requirement: str
+    pick: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Toolchain:
+    """A file of the Rust toolchain that is installed here: the glob below its folder (the largest match)."""
+
+    pick: str
+
+
+KERNEL = "linux-image-6.1.0-50-cloud-amd64-dbg"
+DEBIAN = "http://deb.debian.org/debian bookworm"
+DEBIAN_KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
+FOREIGN_ARCHITECTURES = ("arm64", "armel", "armhf", "i386", "mips64el", "mipsel", "ppc64el", "s390x")
+
 PACKAGES = {
     "python3.11": Package(package="python3.11-dbg"),
     "libc6": Package(package="libc6-dbg"),
     "librados2": Package(package="librados2-dbg", pick="usr/lib/debug/.build-id/6d/9e85cf*.debug"),
     "libstdc++6": Package(package="libstdc++6-12-dbg", pick="usr/lib/**/libstdc++.so.6*"),
     "valgrind": Package(package="valgrind-dbg"),
+    "python3.11-2": Package(package="python3.11-dbg", rank=1),
+    "libc6-2": Package(package="libc6-dbg", rank=1),
+    "libc6-3": Package(package="libc6-dbg", rank=2),
+    "libc6-4": Package(package="libc6-dbg", rank=3),
+    "libc6-stripped": Package(package="libc6", architecture="arm64", pick="lib/aarch64-linux-gnu/libc.so.6"),
+    "valgrind-2": Package(package="valgrind-dbg", rank=1),
+    "valgrind-20": Package(package="valgrind-dbg", rank=19),
+    "ceph-osd": Package(package="ceph-osd-dbg"),
+    "ceph-osd-3": Package(package="ceph-osd-dbg", rank=2),
+    "libjvm": Package(package="openjdk-17-dbg"),
+    "binutils": Package(package="binutils-x86-64-linux-gnu-dbg"),
+    "sqlite3-mod-ceph": Package(package="libsqlite3-mod-ceph-dbg"),
+    "lua5.4": Package(package="liblua5.4-0-dbg"),
+    "gsl": Package(package="libgsl-dbg"),
+    "itpp": Package(package="libitpp8v5-dbg"),
+    "uwsgi": Package(package="uwsgi-dbg"),
+    "xen": Package(package="xen-hypervisor-4.17-amd64-dbg", pick="usr/lib/debug/**/xen-syms*"),
+    **{
+        f"libc6-{architecture}": Package(package="libc6-dbg", architecture=architecture)
+        for architecture in FOREIGN_ARCHITECTURES
+    },
+    "vmlinux": Package(package=KERNEL, pick="usr/lib/debug/boot/vmlinux-*"),
+    "xfs.ko": Package(package=KERNEL, pick="usr/lib/debug/lib/modules/*/kernel/fs/xfs/xfs.ko"),
+    "nf_conntrack.ko": Package(package=KERNEL, pick="usr/lib/debug/lib/modules/*/kernel/net/netfilter/nf_conntrack.ko"),
     "libc6-dbg": Package(package="libc6-dbg", pick="usr/lib/debug", whole=True),
     "valgrind-dbg": Package(package="valgrind-dbg", pick="usr/lib/debug", whole=True),
 }
@@ -59,6 +114,34 @@ PACKAGES = {
 WHEELS = {
     "memray": Wheel(requirement="memray==1.20.0"),
     "pystack": Wheel(requirement="pystack==1.7.2"),
+}
+
+_PYELFTOOLS = "pyelftools==0.33"
+
+SOURCES = {
+    name: Sources(requirement=_PYELFTOOLS, pick=f"test/{path}")
+    for name, path in {
+        "gcc4-x86-64": "testfiles_for_readelf/exe_simple64.elf",
+        "gcc4-i386-libelf": "testfiles_for_readelf/libelf0_8_13_32bit.so.elf",
+        "i386-gnuops": "testfiles_for_readelf/dwarf_gnuops4.so.elf",
+        "x86-64-dwarf5-ops": "testfiles_for_readelf/dwarf_v5ops.so.elf",
+        "mixed-versions": "testfiles_for_readelf/dwarf_test_versions_mix.so.elf",
+        "arm-so": "testfiles_for_unittests/arm_exidx_test.so.elf",
+        "arm-indirect-forms": "testfiles_for_unittests/arm_with_form_indirect.elf",
+        "riscv-clang": "testfiles_for_unittests/simple_clang.elf.riscv",
+        "solaris-sparc64": "testfiles_for_unittests/exe_solaris64_cc.sparc.elf",
+        "gcc48.o": "testfiles_for_readelf/gcc48-simple.o",
+        "clang33.o": "testfiles_for_readelf/clang33-simple.o",
+        "penalty-i386.o": "testfiles_for_readelf/penalty_32_gcc.o.elf",
+        "penalty-x86-64.o": "testfiles_for_readelf/penalty_64_gcc.o.elf",
+        "arm.o": "testfiles_for_unittests/arm_exidx_test.o",
+    }.items()
+}
+"""Small files of many compilers and machines, out of the tests of pyelftools."""
+
+TOOLCHAIN = {
+    "rust-std": Toolchain(pick="lib/rustlib/*/lib/libstd-*.so"),
+    "rust-driver": Toolchain(pick="lib/librustc_driver-*.so"),
 }
 
 
@@ -71,11 +154,15 @@ def cache_folder() -> Path:
 
 def names() -> list[str]:
     """The names of all inputs: packages, wheels, and the programs that can be built."""
-    return [*PACKAGES, *WHEELS, *builds.RECIPES]
+    return [*PACKAGES, *WHEELS, *SOURCES, *TOOLCHAIN, *builds.RECIPES]
 
 
-GROUPS = {"packages": tuple(name for name in PACKAGES if not PACKAGES[name].whole), "fresh": tuple(builds.RECIPES)}
-"""Several inputs under one name: the single files of packages, and the programs built here."""
+GROUPS = {
+    "packages": ("python3.11", "libc6", "librados2", "libstdc++6", "valgrind"),
+    "fresh": tuple(builds.RECIPES),
+    "accuracy": (*(name for name in PACKAGES if not PACKAGES[name].whole), *WHEELS, *SOURCES, *TOOLCHAIN),
+}
+"""Several inputs under one name: the first files of packages, the programs built here, and every single file that others built."""
 
 
 def expand(wanted: Iterable[str]) -> list[str]:
@@ -92,6 +179,10 @@ def input_path(name: str) -> Path:
         return _from_package(PACKAGES[name])
     if name in WHEELS:
         return _from_wheel(WHEELS[name])
+    if name in SOURCES:
+        return _from_sources(SOURCES[name])
+    if name in TOOLCHAIN:
+        return _from_toolchain(TOOLCHAIN[name])
     if name in builds.RECIPES:
         try:
             return builds.build(builds.RECIPES[name], cache_folder() / "built")
@@ -103,9 +194,22 @@ def input_path(name: str) -> Path:
 
 
 def _from_package(wanted: Package) -> Path:
-    folder = cache_folder() / wanted.package
-    _once(folder, lambda fresh: _unpack_package(wanted.package, fresh))
-    return folder / wanted.pick if wanted.whole else _largest(folder, wanted.pick)
+    folder = cache_folder() / wanted.folder
+    _once(folder, lambda fresh: _unpack_package(wanted, fresh))
+    return folder / wanted.pick if wanted.whole else _largest(folder, wanted.pick, wanted.rank)
+
+
+def _from_sources(wanted: Sources) -> Path:
+    folder = cache_folder() / f"{wanted.requirement.replace('==', '-')}-sources"
+    _once(folder, lambda fresh: _unpack_sources(wanted.requirement, fresh))
+    return _largest(folder, f"*/{wanted.pick}")
+
+
+def _from_toolchain(wanted: Toolchain) -> Path:
+    asked = _run(["rustc", "--print", "sysroot"], cache_folder())
+    if asked.returncode:
+        raise InputUnavailable(f"rustc --print sysroot: {asked.stderr.strip()}")
+    return _largest(Path(asked.stdout.strip()), wanted.pick)
 
 
 def _from_wheel(wanted: Wheel) -> Path:
@@ -131,15 +235,16 @@ def _once(folder: Path, fill: Callable[[Path], None]) -> None:
         shutil.rmtree(fresh, ignore_errors=True)
 
 
-def _largest(folder: Path, pattern: str) -> Path:
+def _largest(folder: Path, pattern: str, rank: int = 0) -> Path:
     matches = sorted(path for path in folder.glob(pattern) if path.is_file() and not path.is_symlink())
-    if not matches:
-        raise InputUnavailable(f"nothing in {folder} matches {pattern}")
-    return max(matches, key=lambda path: path.stat().st_size)
+    if len(matches) <= rank:
+        raise InputUnavailable(f"{len(matches)} files in {folder} match {pattern}, too few")
+    return sorted(matches, key=lambda path: -path.stat().st_size)[rank]
 
 
-def _unpack_package(package: str, folder: Path) -> None:
-    with _apt_options() as options, tempfile.TemporaryDirectory() as downloads:
+def _unpack_package(wanted: Package, folder: Path) -> None:
+    package = f"{wanted.package}:{wanted.architecture}" if wanted.architecture else wanted.package
+    with _apt_options(foreign=bool(wanted.architecture)) as options, tempfile.TemporaryDirectory() as downloads:
         download = ["apt-get", *options, "download", "-q", package]
         first = _run(download, Path(downloads))
         if first.returncode:
@@ -154,15 +259,41 @@ def _unpack_package(package: str, folder: Path) -> None:
 
 
 @contextmanager
-def _apt_options() -> Iterator[list[str]]:
-    """What apt-get needs to work for a plain user as well: package lists of its own where the system's can't be written."""
-    if os.geteuid() == 0:
-        yield ["-o", "APT::Sandbox::User=root"]
+def _apt_options(*, foreign: bool) -> Iterator[list[str]]:
+    """What apt-get needs: package lists of its own for a plain user, who can't write the system's, and for foreign machines.
+
+    The system's own list of architectures stays as it is.
+    """
+    options = ["-o", "APT::Sandbox::User=root"] if os.geteuid() == 0 else []
+    if not foreign and os.geteuid() == 0:
+        yield options
         return
-    state = cache_folder() / "apt"
+    state = cache_folder() / ("apt-foreign" if foreign else "apt")
     for part in ("lists/partial", "cache/archives/partial"):
         (state / part).mkdir(parents=True, exist_ok=True)
-    yield ["-o", f"Dir::State::Lists={state / 'lists'}", "-o", f"Dir::Cache={state / 'cache'}"]
+    options += ["-o", f"Dir::State::Lists={state / 'lists'}", "-o", f"Dir::Cache={state / 'cache'}"]
+    if foreign:
+        (state / "status").touch()
+        (state / "sources.list").write_text(f"deb [signed-by={DEBIAN_KEYRING}] {DEBIAN} main\n")
+        options += [
+            "-o",
+            f"Dir::State::status={state / 'status'}",
+            "-o",
+            f"Dir::Etc::SourceList={state / 'sources.list'}",
+        ]
+        options += ["-o", "Dir::Etc::SourceParts=/dev/null", "-o", "Acquire::Languages=none"]
+        options += [word for one in FOREIGN_ARCHITECTURES for word in ("-o", f"APT::Architectures::={one}")]
+    yield options
+
+
+def _unpack_sources(requirement: str, folder: Path) -> None:
+    with tempfile.TemporaryDirectory() as downloads:
+        pip = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-binary=:all:", requirement]
+        fetched = _run(pip, Path(downloads))
+        if fetched.returncode:
+            raise InputUnavailable(f"pip download {requirement}: {fetched.stderr.strip()}")
+        for found in Path(downloads).glob("*.tar.gz"):
+            shutil.unpack_archive(found, folder, "gztar", filter="data")
 
 
 def _unpack_wheel(requirement: str, folder: Path) -> None:
