@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 SCHEMA = "symup.inspect/1"
 
+LAYOUT_ROWS = 24
+"""How many sections of a relocatable file are shown to people: a C++ object has hundreds."""
+
 _KINDS = {1: "relocatable file", 2: "executable", 3: "shared object or position-independent executable", 4: "core dump"}
 
 
@@ -86,6 +89,7 @@ def _binary_page(path: Path, debug: DebugSources) -> dict[str, Any]:
             found = identify(elf)
             executable_bytes = sum(end - start for start, end in elf.executable_ranges())
             bits, little_endian = elf.bits, elf.little_endian
+            layout = elf.layout
     except NotElf as error:
         raise InputError(f"{path} is neither an ELF file nor a GSYM file") from error
     link = found.debug_link
@@ -107,6 +111,7 @@ def _binary_page(path: Path, debug: DebugSources) -> dict[str, Any]:
         if link is None
         else {"name": link.name.decode("utf-8", "backslashreplace"), "crc32": f"{link.crc32:08x}"},
         "companions": _companions(found, debug),
+        "layout": [{"section": name, "address": f"{address:#x}"} for name, address in layout],
     }
 
 
@@ -183,6 +188,10 @@ def _binary_rows(page: dict[str, Any]) -> Iterator[tuple[str, str]]:
         "code",
         size(page["executable_bytes"]) + ("" if page["has_code_bytes"] else " (its bytes are in another file)"),
     )
+    for placed in page["layout"][:LAYOUT_ROWS]:
+        yield "laid out", f"{placed['address']} {placed['section']}"
+    if len(page["layout"]) > LAYOUT_ROWS:
+        yield "laid out", f"and {len(page['layout']) - LAYOUT_ROWS} sections more (--json tells all)"
     yield "sources", ", ".join(page["sources"]) or "none"
     yield "expected quality", page["expected_quality"]
     if page["debug_link"]:

@@ -53,15 +53,16 @@ def make(artifact: Artifact, *, dwarf: bool, threads: int, debug: DebugSources =
                 warnings.append(f"its companion was left out: {error.message}")
         linked = ReferredFiles(artifact, debug)
         extracted = build(elf, companions=companions, linked=linked, dwarf=dwarf, threads=threads)
-        base_address, little_endian = elf.base_address, elf.little_endian
+        base_address = elf.base_address
     gsym = b""
     # Stubs alone are no symbols of this file.
     if any(count for source, count in extracted.figures.by_source.items() if source != Source.PLT):
+        # Little endian for big-endian machines, too: LLVM's readers take either order, others only that of their own host.
         gsym = encode(
             extracted.table,
             base_address=base_address,
             uuid=uuid(artifact.identity.primary),
-            little_endian=little_endian,
+            little_endian=True,
             threads=threads,
         )
     return Made(gsym=gsym, figures=extracted.figures, warnings=(*warnings, *extracted.warnings), remedy=remedy)
