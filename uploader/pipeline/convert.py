@@ -24,6 +24,7 @@ from uploader.pipeline.outcomes import (
     stumbled,
 )
 from uploader.pipeline.pair import USUAL_PLACES, DebugSources
+from uploader.pipeline.schedule import largest_first, threads_for
 from uploader.pipeline.shard import Shard
 from uploader.progress import Progress
 
@@ -58,20 +59,22 @@ def convert(
     if gathered.artifacts:
         _make_folder(output if folder else output.parent)
     targets = _targets(gathered.artifacts, output) if folder else [output for _ in gathered.artifacts]
-    threads = jobs if len(gathered.artifacts) == 1 else 1
+    total_size_bytes = sum(artifact.size_bytes for artifact in gathered.artifacts)
+    target_of = dict(zip(map(id, gathered.artifacts), targets, strict=True))
     stopped = threading.Event()
     error: SymupError | None = None
     left = len(gathered.artifacts)
     progress.stage("extract", len(gathered.artifacts))
     workers = ThreadPoolExecutor(jobs, thread_name_prefix="symup-file")
 
-    def carry(artifact: Artifact, target: Path) -> Outcome:
+    def carry(artifact: Artifact) -> Outcome:
         if stopped.is_set():
             return failed(artifact.path, "interrupted before this file")
-        return _converted(artifact, target, dwarf=dwarf, threads=threads, debug=debug)
+        threads = threads_for(artifact, total_size_bytes, jobs)
+        return _converted(artifact, target_of[id(artifact)], dwarf=dwarf, threads=threads, debug=debug)
 
     try:
-        pending = [workers.submit(carry, *pair) for pair in zip(gathered.artifacts, targets, strict=True)]
+        pending = [workers.submit(carry, artifact) for artifact in largest_first(gathered.artifacts)]
         for future in as_completed(pending):
             outcome = future.result()
             left -= 1

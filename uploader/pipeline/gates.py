@@ -19,7 +19,9 @@ from uploader.transfer.protocol import Destination
 
 NAMED_IN_ERROR = 3
 DEBUG_REMEDY = "Build with debug information: -g, or -g1 for lines only."
-PARTLY_REMEDY = "Part of its code was built without -g: static libraries, assembly, start-up code. Build that with -g1 at least."
+PARTLY_REMEDY = (
+    "Part of its code was built without -g: static libraries, assembly, start-up code. Build that with -g1 at least."
+)
 GATE_REMEDY = "Build these with -g (or -g1), give their debug files, or ask less of them with a [[gate]] in symup.toml."
 
 _FAILING = {

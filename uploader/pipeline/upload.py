@@ -27,6 +27,7 @@ from uploader.pipeline.outcomes import (
     stumbled,
 )
 from uploader.pipeline.pair import USUAL_PLACES, DebugSources
+from uploader.pipeline.schedule import largest_first, threads_for
 from uploader.pipeline.shard import Shard
 from uploader.progress import Progress
 from uploader.transfer.chunks import ChunkedFile, compress
@@ -130,7 +131,7 @@ class _Upload:
     unreached: int = 0
     extracted: int = 0
     max_chunk_size_bytes: int = MAX_CHUNK_SIZE_BYTES
-    threads: int = 1
+    total_size_bytes: int = 0
     stopped: threading.Event = field(default_factory=threading.Event)
     error: SymupError | None = None
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -179,13 +180,15 @@ class _Upload:
 
     def carry_all(self, artifacts: Sequence[Artifact]) -> None:
         """Extracts and sends, several at once. Each worker takes a file all the way, so that there are never more than workers."""
-        self.threads = self.jobs if len(artifacts) == 1 else 1
+        self.total_size_bytes = sum(artifact.size_bytes for artifact in artifacts)
         self.progress.stage("extract", len(artifacts))
         self.progress.stage("send")
         chunks = ThreadPoolExecutor(CHUNKS_IN_SENDING, thread_name_prefix="symup-chunk")
         files = ThreadPoolExecutor(self.jobs + FILES_IN_SENDING, thread_name_prefix="symup-file")
         try:
-            for future in as_completed([files.submit(self.carry, artifact, chunks) for artifact in artifacts]):
+            for future in as_completed(
+                [files.submit(self.carry, artifact, chunks) for artifact in largest_first(artifacts)]
+            ):
                 self.finish(future.result())
         except BaseException:
             self.stopped.set()
@@ -239,7 +242,12 @@ class _Upload:
     def converted(self, artifact: Artifact) -> _Converted | Outcome:
         """Extracts and compresses; the GSYM file itself is let go before it is sent."""
         try:
-            made = make(artifact, dwarf=self.dwarf, threads=self.threads, debug=self.debug)
+            made = make(
+                artifact,
+                dwarf=self.dwarf,
+                threads=threads_for(artifact, self.total_size_bytes, self.jobs),
+                debug=self.debug,
+            )
         finally:
             with self.lock:
                 self.extracted += 1
