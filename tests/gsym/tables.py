@@ -13,7 +13,9 @@ STEPS = (1, 1, 2, 3, 4, 5, 7, 12, 16, 17, 40, 127, 128, 300)
 LINE_STEPS = (0, 1, 1, 1, 2, 3, -1, -5, 7, 14, 15, -14, 63, 64, -64, -65, 300, -300, 5000)
 
 
-def random_table(rng: random.Random, *, pieces: int, far: bool = True, for_llvm: bool = False) -> SymbolTable:
+def random_table(
+    rng: random.Random, *, pieces: int, far: bool = True, for_llvm: bool = False, aliases: bool = False
+) -> SymbolTable:
     """A sound table. ``for_llvm`` leaves out what LLVM's lookup can't show: inlines without rows or call files."""
     table = SymbolTable()
     table.names = [b"", *(b"name%d" % number for number in range(1, 30)), b"_Z3f\xc3\xa4v", b"a" * 300]
@@ -34,7 +36,19 @@ def random_table(rng: random.Random, *, pieces: int, far: bool = True, for_llvm:
             _add_nodes(rng, table, [(start, end)], 1, 1 if for_llvm else 0)
         table.node_first.append(len(table.node_depth))
         address = end
+    if aliases:
+        _add_aliases(rng, table)
     return table
+
+
+def _add_aliases(rng: random.Random, table: SymbolTable) -> None:
+    first = array("I", [0])
+    for _ in range(len(table)):
+        for _ in range(rng.choice((0, 0, 0, 1, 2, 40))):
+            table.alias_name.append(rng.randrange(1, len(table.names)))
+        first.append(len(table.alias_name))
+    if len(table.alias_name):
+        table.alias_first = first
 
 
 def _add_rows(rng: random.Random, table: SymbolTable, start: int, end: int) -> None:
@@ -84,6 +98,7 @@ def tables(draw: st.DrawFn, *, for_llvm: bool = False) -> SymbolTable:
         pieces=draw(st.integers(0, 8)),
         far=draw(st.booleans()),
         for_llvm=for_llvm,
+        aliases=draw(st.booleans()),
     )
 
 
@@ -93,7 +108,8 @@ def content(table: SymbolTable) -> list[object]:
         *(column.tolist() for column in (table.start, table.end, table.row_first, table.row_address, table.row_line)),
         *(column.tolist() for column in (table.node_first, table.node_depth, table.node_call_line)),
         *(column.tolist() for column in (table.range_first, table.range_start, table.range_end)),
-        [table.names[name] for name in (*table.name, *table.node_name)],
+        table.alias_first.tolist(),
+        [table.names[name] for name in (*table.name, *table.node_name, *table.alias_name)],
         [table.files[file] for file in (*table.row_file, *table.node_call_file)],
     ]
 
@@ -106,7 +122,11 @@ def assert_sound(table: SymbolTable) -> None:
     _assert_firsts(table.node_first, pieces, len(table.node_depth))
     _assert_firsts(table.range_first, len(table.node_depth), len(table.range_start))
     assert table.names[0] == b"" and b"" not in table.names[1:] and table.files[0] == (b"", b"")
-    assert all(0 < name < len(table.names) for name in (*table.name, *table.node_name))
+    assert all(0 < name < len(table.names) for name in (*table.name, *table.node_name, *table.alias_name))
+    if table.alias_name:
+        _assert_firsts(table.alias_first, pieces, len(table.alias_name))
+    else:
+        assert not table.alias_first
     assert all(0 < file < len(table.files) for file in table.row_file)
     assert all(file < len(table.files) for file in table.node_call_file)
     assert all(table.end[piece] <= table.start[piece + 1] for piece in range(pieces - 1))

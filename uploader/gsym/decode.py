@@ -10,6 +10,7 @@ from uploader.gsym.function_info import decode_function_infos
 from uploader.gsym.inline_tree import decode_inline_trees
 from uploader.gsym.layout import ADDRESS_OFFSET_TYPES, MAX_UINT64, Data, Header, Section, parse_header
 from uploader.gsym.line_table import decode_line_tables
+from uploader.gsym.merged_functions import check_merged_functions, decode_merged_functions
 from uploader.gsym.strings import number_offsets, read_strings
 from uploader.symbols.columns import SymbolTable
 
@@ -18,7 +19,8 @@ def decode(data: Data) -> tuple[Header, SymbolTable]:
     """Reads a whole GSYM file, v1 or v2, in either byte order.
 
     The table holds all invariants of `SymbolTable`; names and files are numbered by the file's order of use. Data of kinds that
-    a `SymbolTable` has no place for (merged functions, call sites, unknown ones) is skipped. Raises `MalformedGsym` for
+    a `SymbolTable` has no place for (call sites, unknown ones) is skipped; of merged functions, which have to be sound, the
+    names are kept, as aliases. Raises `MalformedGsym` for
     everything else: any bytes give one or the other, with work and memory in proportion to their number.
     """
     header = parse_header(data)
@@ -27,7 +29,7 @@ def decode(data: Data) -> tuple[Header, SymbolTable]:
         raise MalformedGsym("the GSYM string table doesn't begin and end with a zero byte")
     table = SymbolTable(start=_starts(data, header))
     table.files = read_files(data, header, strings)
-    table.end, name_offsets, line_begin, line_end, inline_begin, inline_end = decode_function_infos(
+    infos = decode_function_infos(
         data,
         table.start,
         info_offsets(data, header),
@@ -36,18 +38,27 @@ def decode(data: Data) -> tuple[Header, SymbolTable]:
         little_endian=header.little_endian,
         strict=True,
     )
-    decode_line_tables(data, table, line_begin, line_end, file_count=len(table.files), strict=True)
+    table.end = infos.end
+    decode_line_tables(data, table, infos.line_begin, infos.line_end, file_count=len(table.files), strict=True)
     node_name_offsets = decode_inline_trees(
         data,
         table,
-        inline_begin,
-        inline_end,
+        infos.inline_begin,
+        infos.inline_end,
         file_count=len(table.files),
         name_bytes=header.offset_size_bytes,
         little_endian=header.little_endian,
         strict=True,
     )
-    (table.name, table.node_name), offsets = number_offsets((name_offsets, node_name_offsets), len(strings))
+    alias_offsets = array("Q")
+    if any(infos.merged_end):
+        merged = decode_merged_functions(data, header, table.start, infos)
+        check_merged_functions(data, header, table, merged)
+        alias_offsets = merged.infos.name
+        if len(alias_offsets):
+            table.alias_first = merged.first
+    columns = (infos.name, node_name_offsets, alias_offsets)
+    (table.name, table.node_name, table.alias_name), offsets = number_offsets(columns, len(strings))
     table.names = read_strings(strings, offsets)
     if b"" in table.names[1:]:
         raise MalformedGsym("a function has an empty name")

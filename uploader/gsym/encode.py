@@ -89,7 +89,9 @@ def _collect(table: SymbolTable) -> _Tables:
     Names are sorted, which compresses best; files go by falling use, so that the common ones have the short numbers.
     """
     strings = StringTable()
-    names = sorted(first_uses((table.name, table.node_name), len(table.names)), key=table.names.__getitem__)
+    names = sorted(
+        first_uses((table.name, table.node_name, table.alias_name), len(table.names)), key=table.names.__getitem__
+    )
     name_offset = array("Q", bytes(8 * len(table.names)))
     for name, offset in zip(names, strings.add([table.names[name] for name in names]), strict=True):
         name_offset[name] = offset

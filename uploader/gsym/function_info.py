@@ -1,12 +1,13 @@
-"""GSYM function infos: the record of each piece, which holds its line table and its inline tree.
+"""GSYM function infos: the record of each piece, which holds its line table, its inline tree and its aliases.
 
 Source: LLVM ``llvm/DebugInfo/GSYM/FunctionInfo.h``: ``u32 size; string name; {u32 type; u32 length; bytes}*; u32 0; u32 0``,
-each record aligned to 4 bytes.
+each record aligned to 4 bytes; and ``MergedFunctionsInfo.h``: ``u32 count; {u32 length; record}*``, these not aligned.
 """
 
 from __future__ import annotations
 
 from array import array
+from dataclasses import dataclass
 
 import cython
 
@@ -17,6 +18,12 @@ from uploader.symbols.columns import SymbolTable
 END_OF_LIST = cython.declare(cython.ulonglong, 0)
 LINE_TABLE = cython.declare(cython.ulonglong, 1)
 INLINE_TREE = cython.declare(cython.ulonglong, 2)
+MERGED_FUNCTIONS = cython.declare(cython.ulonglong, 3)
+
+COPIES_BYTES = cython.declare(cython.ulonglong, 16384)
+COPIES_FACTOR = cython.declare(cython.ulonglong, 8)
+"""Lines and inlines are repeated for each alias until that takes so many bytes, or so many times their own; further aliases
+have the name alone. No symbol table makes much of little."""
 
 REASONS = (
     "runs past the end of the file",
@@ -24,7 +31,7 @@ REASONS = (
     "is empty or leaves the address space",
     "overlaps the next function",
     "has a wrong end mark",
-    "holds two line tables or two inline trees",
+    "holds two line tables, two inline trees or two lists of merged functions",
 )
 CUT_OFF = cython.declare(cython.int, 0)
 RUNS_INTO_NEXT = cython.declare(cython.int, 1)
@@ -41,6 +48,9 @@ class _Encoder:
     end: cython.ulonglong[::1]
     name: cython.uint[::1]
     name_offset: cython.ulonglong[::1]
+    has_aliases: cython.bint
+    alias_first: cython.uint[::1]
+    alias_name: cython.uint[::1]
     lines: cython.const[cython.uchar][::1]
     line_ends: cython.ulonglong[::1]
     inlines: cython.const[cython.uchar][::1]
@@ -65,6 +75,9 @@ class _Encoder:
         self.end = table.end
         self.name = table.name
         self.name_offset = name_offset
+        self.has_aliases = len(table.alias_name) > 0
+        self.alias_first = table.alias_first
+        self.alias_name = table.alias_name
         self.lines, self.line_ends = lines
         self.inlines, self.inline_ends = inlines
         self.offsets = offsets
@@ -79,8 +92,22 @@ class _Encoder:
         with cython.gil:
             if what == 0:
                 raise InputError("a function longer than 4 GiB can't be held in GSYM")
-            raise InputError("a function whose lines or inlined calls take more than 4 GiB can't be held in GSYM")
+            if what == 1:
+                raise InputError("a function whose lines or inlined calls take more than 4 GiB can't be held in GSYM")
+            raise InputError("a function whose aliases take more than 4 GiB can't be held in GSYM")
         return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=True)
+    def copies(self, count: cython.ulonglong, infos: cython.ulonglong) -> cython.ulonglong:
+        """How many of ``count`` aliases repeat lines and inlines that take ``infos`` bytes."""
+        room: cython.ulonglong = COPIES_FACTOR * infos
+        if infos == 0:
+            return 0
+        if room < COPIES_BYTES:
+            room = COPIES_BYTES
+        return min(room // infos, count)
 
     @cython.cfunc
     @cython.nogil
@@ -93,6 +120,9 @@ class _Encoder:
         inline_at: cython.ulonglong = 0
         lines: cython.ulonglong
         inlines: cython.ulonglong
+        infos: cython.ulonglong
+        count: cython.ulonglong
+        aliases: cython.ulonglong
         longest: cython.ulonglong = 0xFFFFFFFF
         for piece in range(first, last):
             lines = self.line_ends[piece - first] - line_at
@@ -105,10 +135,19 @@ class _Encoder:
                 self.refuse(1)
             self.offsets[piece - first] = at
             at += 12 + self.name_bytes
+            infos = 0
             if lines > 0:
-                at += 8 + lines
+                infos += 8 + lines
             if inlines > 0:
-                at += 8 + inlines
+                infos += 8 + inlines
+            at += infos
+            if self.has_aliases:
+                count = self.alias_first[piece + 1] - self.alias_first[piece]
+                if count > 0:
+                    aliases = 4 + count * (16 + self.name_bytes) + self.copies(count, infos) * infos
+                    if aliases > longest:
+                        self.refuse(2)
+                    at += 8 + aliases
             at += (4 - at % 4) % 4
         return at
 
@@ -128,32 +167,100 @@ class _Encoder:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1)
+    def put_infos(
+        self,
+        line_at: cython.Py_ssize_t,
+        line_until: cython.Py_ssize_t,
+        inline_at: cython.Py_ssize_t,
+        inline_until: cython.Py_ssize_t,
+    ) -> cython.int:
+        """Puts a line table and an inline tree, as far as they are there."""
+        size: cython.Py_ssize_t = line_until - line_at
+        if size > 0:
+            self.put(LINE_TABLE, 4)
+            self.put(size, 4)
+            self.out[self.at : self.at + size] = self.lines[line_at:line_until]
+            self.at += size
+        size = inline_until - inline_at
+        if size > 0:
+            self.put(INLINE_TREE, 4)
+            self.put(size, 4)
+            self.out[self.at : self.at + size] = self.inlines[inline_at:inline_until]
+            self.at += size
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def put_aliases(
+        self,
+        piece: cython.Py_ssize_t,
+        line_at: cython.Py_ssize_t,
+        line_until: cython.Py_ssize_t,
+        inline_at: cython.Py_ssize_t,
+        inline_until: cython.Py_ssize_t,
+    ) -> cython.int:
+        """Puts a record for each alias, like its function's but for the name."""
+        first: cython.Py_ssize_t = self.alias_first[piece]
+        last: cython.Py_ssize_t = self.alias_first[piece + 1]
+        if first == last:
+            return 0
+        alias: cython.Py_ssize_t
+        infos: cython.ulonglong = 0
+        name: cython.ulonglong
+        root_name: cython.Py_ssize_t = inline_at + 2
+        end: cython.Py_ssize_t
+        if line_until > line_at:
+            infos += 8 + line_until - line_at
+        if inline_until > inline_at:
+            infos += 8 + inline_until - inline_at
+            # The tree's root, which is the function itself, begins: one range, at 0, its size, whether there are children.
+            while self.inlines[root_name] >= 0x80:
+                root_name += 1
+            root_name += 2
+        copies: cython.ulonglong = self.copies(last - first, infos)
+        bare_size: cython.ulonglong = 12 + self.name_bytes
+        self.put(MERGED_FUNCTIONS, 4)
+        self.put(4 + (last - first) * (4 + bare_size) + copies * infos, 4)
+        self.put(last - first, 4)
+        for alias in range(first, last):
+            name = self.name_offset[self.alias_name[alias]]
+            if copies == 0:
+                infos = 0
+            self.put(bare_size + infos, 4)
+            self.put(self.end[piece] - self.start[piece], 4)
+            self.put(name, self.name_bytes)
+            if copies > 0:
+                copies -= 1
+                self.put_infos(line_at, line_until, inline_at, inline_until)
+                if inline_until > inline_at:
+                    end = self.at
+                    self.at -= inline_until - root_name
+                    self.put(name, self.name_bytes)
+                    self.at = end
+            self.at += 8
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
     def put_pieces(self, first: cython.Py_ssize_t, last: cython.Py_ssize_t) -> cython.int:
         piece: cython.Py_ssize_t
         line_at: cython.Py_ssize_t = 0
         inline_at: cython.Py_ssize_t = 0
-        until: cython.Py_ssize_t
-        size: cython.Py_ssize_t
+        line_until: cython.Py_ssize_t
+        inline_until: cython.Py_ssize_t
         for piece in range(first, last):
             self.at = self.offsets[piece - first]
             self.put(self.end[piece] - self.start[piece], 4)
             self.put(self.name_offset[self.name[piece]], self.name_bytes)
-            until = self.line_ends[piece - first]
-            if until > line_at:
-                size = until - line_at
-                self.put(LINE_TABLE, 4)
-                self.put(size, 4)
-                self.out[self.at : self.at + size] = self.lines[line_at:until]
-                self.at += size
-                line_at = until
-            until = self.inline_ends[piece - first]
-            if until > inline_at:
-                size = until - inline_at
-                self.put(INLINE_TREE, 4)
-                self.put(size, 4)
-                self.out[self.at : self.at + size] = self.inlines[inline_at:until]
-                self.at += size
-                inline_at = until
+            line_until = self.line_ends[piece - first]
+            inline_until = self.inline_ends[piece - first]
+            self.put_infos(line_at, line_until, inline_at, inline_until)
+            if self.has_aliases:
+                self.put_aliases(piece, line_at, line_until, inline_at, inline_until)
+            line_at = line_until
+            inline_at = inline_until
         return 0
 
     def run(self, first: cython.Py_ssize_t, last: cython.Py_ssize_t) -> bytearray:
@@ -196,6 +303,23 @@ def encode_function_infos(
     return encoder.run(first, last), offsets
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FunctionInfos:
+    """What records say, an entry a record. Begins and ends are bytes into the file, both 0 where there is none."""
+
+    end: array[int]
+    """The address behind the function."""
+    name: array[int]
+    """String offset, unchecked."""
+    line_begin: array[int]
+    line_end: array[int]
+    inline_begin: array[int]
+    inline_end: array[int]
+    merged_begin: array[int]
+    merged_end: array[int]
+    record_end: array[int]
+
+
 @cython.final
 @cython.cclass
 class _Decoder:
@@ -208,6 +332,9 @@ class _Decoder:
     line_end: cython.ulonglong[::1]
     inline_begin: cython.ulonglong[::1]
     inline_end: cython.ulonglong[::1]
+    merged_begin: cython.ulonglong[::1]
+    merged_end: cython.ulonglong[::1]
+    record_end: cython.ulonglong[::1]
     at: cython.Py_ssize_t
     limit: cython.Py_ssize_t
     name_bytes: cython.int
@@ -219,7 +346,7 @@ class _Decoder:
         data: Data,
         starts: array[int],
         offsets: array[int],
-        columns: list[array[int]],
+        columns: FunctionInfos,
         limit: int,
         name_bytes: int,
         little: bool,
@@ -228,7 +355,15 @@ class _Decoder:
         self.data = data
         self.starts = starts
         self.offsets = offsets
-        self.ends, self.names, self.line_begin, self.line_end, self.inline_begin, self.inline_end = columns
+        self.ends = columns.end
+        self.names = columns.name
+        self.line_begin = columns.line_begin
+        self.line_end = columns.line_end
+        self.inline_begin = columns.inline_begin
+        self.inline_end = columns.inline_end
+        self.merged_begin = columns.merged_begin
+        self.merged_end = columns.merged_end
+        self.record_end = columns.record_end
         self.at = 0
         self.limit = limit
         self.name_bytes = name_bytes
@@ -295,6 +430,11 @@ class _Decoder:
                     self.fail(TWICE)
                 self.inline_begin[piece] = self.at
                 self.inline_end[piece] = self.at + length
+            elif kind == MERGED_FUNCTIONS:
+                if self.merged_end[piece] != 0 and self.strict:
+                    self.fail(TWICE)
+                self.merged_begin[piece] = self.at
+                self.merged_end[piece] = self.at + length
             self.at += length
         return 0
 
@@ -313,6 +453,7 @@ class _Decoder:
             self.at = self.offsets[piece]
             self.record(piece)
             before = self.at
+            self.record_end[piece] = before
             if self.strict and piece + 1 < count and self.ends[piece] > self.starts[piece + 1]:
                 self.fail(OVERLAPS)
         return 0
@@ -331,13 +472,23 @@ def decode_function_infos(
     name_bytes: int,
     little_endian: bool,
     strict: bool,
-) -> list[array[int]]:
+) -> FunctionInfos:
     """Reads the records at ``offsets``, which have to follow each other without overlap, up to ``end_bytes``.
 
-    Gives six columns, an entry a piece: end address, name as an unchecked string offset, begin and end of the line table, begin
-    and end of the inline tree (bytes into ``data``; both 0 where there is none). Other kinds of data are skipped. Strict also
-    asks for sizes over 0 and for pieces that don't overlap. Raises `MalformedGsym`. Releases the GIL.
+    Other kinds of data than `FunctionInfos` has are skipped. Strict also asks for sizes over 0 and for pieces that don't
+    overlap. Raises `MalformedGsym`. Releases the GIL.
     """
-    columns = [array("Q", bytes(8 * len(starts))) for _ in range(6)]
-    _Decoder(data, starts, offsets, columns, end_bytes, name_bytes, little_endian, strict).run(len(starts))
-    return columns
+    columns = [array("Q", bytes(8 * len(starts))) for _ in range(9)]
+    infos = FunctionInfos(
+        end=columns[0],
+        name=columns[1],
+        line_begin=columns[2],
+        line_end=columns[3],
+        inline_begin=columns[4],
+        inline_end=columns[5],
+        merged_begin=columns[6],
+        merged_end=columns[7],
+        record_end=columns[8],
+    )
+    _Decoder(data, starts, offsets, infos, end_bytes, name_bytes, little_endian, strict).run(len(starts))
+    return infos

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 
 from uploader.errors import MalformedGsym
 from uploader.gsym.decode import address_offsets, info_offsets
-from uploader.gsym.function_info import decode_function_infos
+from uploader.gsym.function_info import FunctionInfos, decode_function_infos
 from uploader.gsym.inline_tree import decode_inline_trees
 from uploader.gsym.layout import MAX_UINT64, Data, Header, parse_header
 from uploader.gsym.line_table import decode_line_tables
+from uploader.gsym.merged_functions import decode_merged_functions
 from uploader.symbols.columns import SymbolTable
 
 KEPT_ROWS = 1 << 20
@@ -36,7 +37,7 @@ class _Function:
     """One decoded function: a table of a single piece, whose nodes' names are string offsets."""
 
     piece: SymbolTable
-    name_offset: int
+    infos: FunctionInfos
     node_name_offsets: array[int]
 
     @property
@@ -76,8 +77,19 @@ class Gsym:
             name = self._string(function.node_name_offsets[node])
             frames.append(_frame(name, place, address - piece.range_start[piece.range_first[node]]))
             place = (*self._file(piece.node_call_file[node]), piece.node_call_line[node])
-        frames.append(_frame(self._string(function.name_offset), place, address - piece.start[0]))
+        frames.append(_frame(self._string(function.infos.name[0]), place, address - piece.start[0]))
         return frames
+
+    def aliases(self, address: int) -> list[bytes]:
+        """The other names of the function at ``address``, which is the outermost frame of `lookup`; the file's order.
+
+        They are those of llvm-gsymutil's merged functions. Raises `MalformedGsym` where the function's data is unsound.
+        """
+        function = self._function_at(address)
+        if function is None or not function.infos.merged_end[0]:
+            return []
+        merged = decode_merged_functions(self._data, self.header, function.piece.start, function.infos)
+        return [self._string(offset) for offset in merged.infos.name]
 
     def _function_at(self, address: int) -> _Function | None:
         """The first function that covers the address, of those that start last at or before it."""
@@ -109,7 +121,7 @@ class Gsym:
         if start > MAX_UINT64:
             raise MalformedGsym("a function starts past the end of the address space")
         piece = SymbolTable(start=array("Q", [start]))
-        piece.end, name_offset, line_begin, line_end, inline_begin, inline_end = decode_function_infos(
+        infos = decode_function_infos(
             self._data,
             piece.start,
             self._infos[index : index + 1],
@@ -118,20 +130,21 @@ class Gsym:
             little_endian=self.header.little_endian,
             strict=False,
         )
-        if piece.end[0] == start:
-            piece.end[0] = MAX_UINT64
-        decode_line_tables(self._data, piece, line_begin, line_end, file_count=self._file_count, strict=False)
+        piece.end = infos.end if infos.end[0] != start else array("Q", [MAX_UINT64])
+        decode_line_tables(
+            self._data, piece, infos.line_begin, infos.line_end, file_count=self._file_count, strict=False
+        )
         node_name_offsets = decode_inline_trees(
             self._data,
             piece,
-            inline_begin,
-            inline_end,
+            infos.inline_begin,
+            infos.inline_end,
             file_count=self._file_count,
             name_bytes=self.header.offset_size_bytes,
             little_endian=self.header.little_endian,
             strict=False,
         )
-        function = _Function(piece=piece, name_offset=name_offset[0], node_name_offsets=node_name_offsets)
+        function = _Function(piece=piece, infos=infos, node_name_offsets=node_name_offsets)
         self._functions[index] = function
         self._kept += function.weight
         while self._kept > KEPT_ROWS and len(self._functions) > 1:

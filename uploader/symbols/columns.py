@@ -41,7 +41,9 @@ class SymbolTable:
     - inline nodes of piece ``i`` are ``node_first[i]:node_first[i + 1]`` of the node columns, in preorder; ``node_depth`` is 1 for
       one inlined straight into the function; the depth grows by at most one from a node to the next;
     - ranges of node ``j`` are ``range_first[j]:range_first[j + 1]`` of the range columns: ascending, disjoint, not empty, inside
-      ranges of its parent; those of siblings don't overlap.
+      ranges of its parent; those of siblings don't overlap;
+    - other names of piece ``i`` are ``alias_name[alias_first[i]:alias_first[i + 1]]``, none of them empty; where no piece has
+      one, both columns are empty.
     """
 
     start: array[int] = field(default_factory=addresses)
@@ -61,6 +63,9 @@ class SymbolTable:
     range_first: array[int] = field(default_factory=lambda: array(TYPE_INDEX, [0]))
     range_start: array[int] = field(default_factory=addresses)
     range_end: array[int] = field(default_factory=addresses)
+
+    alias_first: array[int] = field(default_factory=indexes)
+    alias_name: array[int] = field(default_factory=indexes)
 
     names: Sequence[bytes] = (b"",)
     files: Sequence[tuple[bytes, bytes]] = ((b"", b""),)
