@@ -52,7 +52,8 @@ DEFAULT_INPUTS = ("python3.11", "libc6", "librados2")
 EXAMPLES_PER_CLASS = 5
 
 SHF_ALLOC, SHF_EXECINSTR = 0x2, 0x4
-SYMBOL_TYPES_OF_CODE = {0: "NOTYPE", 2: "FUNC", 10: "GNU_IFUNC"}
+FUNC = 2
+SYMBOL_TYPES_OF_CODE = {0: "NOTYPE", FUNC: "FUNC", 10: "GNU_IFUNC"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -440,12 +441,15 @@ def _code_symbols(elf: ELFFile, section: Section) -> Iterator[tuple[int, str]]:
     strings = elf.get_section(section["sh_link"]).data()
     entry = struct.Struct(order + ("IBBHQQ" if elf.elfclass == 64 else "IIIBBH"))
     table = section.data()
+    thumb_bit = elf["e_machine"] == "EM_ARM"
     for fields in entry.iter_unpack(table[: len(table) // entry.size * entry.size]):
         if elf.elfclass == 64:
             name, info, _, index, value, _ = fields
         else:
             name, value, _, info, _, index = fields
         if name and index and info & 0xF in SYMBOL_TYPES_OF_CODE:
+            if thumb_bit and info & 0xF == FUNC:
+                value &= ~1
             yield value, strings[name : strings.index(b"\0", name)].decode("utf-8", "replace")
 
 

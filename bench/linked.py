@@ -41,7 +41,7 @@ def link(path: Path, layout: list[tuple[str, int]], out: Path) -> None:
             for section in ELFFile(stream).iter_sections()
             if section["sh_flags"] & 2 and section["sh_size"] and section.name not in code
         ]
-    places += [f'. = {behind + (path.stat().st_size & ~0xFFFF):#x};']
+    places += [f". = {behind + (path.stat().st_size & ~0xFFFF):#x};"]
     places += [f'"{name}" : {{ KEEP(*("{name}")) }}' for name in dict.fromkeys(others)]
     script.write_text("SECTIONS {\n" + "\n".join(places) + "\n}\n")
     command = [LINKER, "-e", "0", "--noinhibit-exec", "--no-check-sections", "--unresolved-symbols=ignore-all"]
