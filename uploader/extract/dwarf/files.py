@@ -39,6 +39,11 @@ class FileSlots:
         self._count += header.file_count
         return first
 
+    def define(self, entry: tuple[int, int, int]) -> None:
+        """Numbers one more file of the table that was added last."""
+        self._headers[-1].files.append(entry)
+        self._count += 1
+
     def use(self, table: int, unit: Unit) -> None:
         """Has relative names of a table start from a unit's directory; the first unit counts."""
         if self._units[table] is None:

@@ -124,12 +124,26 @@ def _read_old_entries(data: bytes | memoryview, at: int, end: int, header: LineH
         at = _behind_string(data, at, end)
     at += 1
     while at < end and data[at] != 0:
-        name = at
-        at = _behind_string(data, at, end)
-        directory, at = read_uleb(data, at)
-        _, at = read_uleb(data, at)
-        _, at = read_uleb(data, at)
-        header.files.append((FORM_STRING, name, directory))
+        entry, at = _old_entry(data, at, end)
+        header.files.append(entry)
+
+
+def _old_entry(data: bytes | memoryview, at: int, end: int) -> tuple[tuple[int, int, int], int]:
+    """One file as `LineHeader.files` keeps it, and the offset behind its name, directory, time and length."""
+    name = at
+    at = _behind_string(data, at, end)
+    directory, at = read_uleb(data, at)
+    _, at = read_uleb(data, at)
+    _, at = read_uleb(data, at)
+    return (FORM_STRING, name, directory), at
+
+
+def defined_file(sections: DwarfSections, at: int, end: int) -> tuple[int, int, int]:
+    """A file that a program defines (DWARF 4 §6.2.5.3), as `LineHeader.files` keeps it; one that is cut off has no name."""
+    try:
+        return _old_entry(sections.line, at, end)[0]
+    except IndexError:
+        return FORM_STRING, len(sections.line), 0
 
 
 def _read_entries(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from uploader.errors import MalformedDwarf
 from uploader.extract.dwarf.files import FileSlots
-from uploader.extract.dwarf.line_header import read_line_header
+from uploader.extract.dwarf.line_header import defined_file, read_line_header
 from uploader.extract.dwarf.lines import LineReader
 from uploader.extract.dwarf.sections import DwarfSections
 from uploader.extract.dwarf.units import Unit
@@ -41,6 +41,8 @@ class LineTables:
         trouble = self._reader.read(header, self.files.add(header))
         if trouble:
             self.warnings.append(trouble)
+        for at in self._reader.defined_files():
+            self.files.define(defined_file(self._sections, at, header.end))
         self._table_at[offset] = self.files.tables - 1
         return header.end
 

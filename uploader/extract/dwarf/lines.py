@@ -60,6 +60,7 @@ class LineReader:
     file_count: cython.ulonglong
     first_slot: cython.uint
     position: cython.longlong
+    defined: list[int]
 
     def __init__(self, data: bytes | memoryview, executable: list[tuple[int, int]], *, little_endian: bool) -> None:
         self.data = data
@@ -94,6 +95,11 @@ class LineReader:
         self.file_count = 0
         self.first_slot = 0
         self.position = 0
+        self.defined = []
+
+    def defined_files(self) -> list[int]:
+        """Where the files are described that the last table's program added to its header's (DW_LNE_define_file)."""
+        return self.defined
 
     def read(self, header: LineHeader, first_slot: int) -> str | None:
         """Runs one table's program and appends its rows as the next table; gives what was wrong with it, if anything.
@@ -105,6 +111,7 @@ class LineReader:
         self.file_base = 0 if header.version >= 5 else 1
         self.file_count = header.file_count
         self.first_slot = first_slot
+        self.defined = []
         trouble: str | None = None
         start: cython.longlong = header.program_offset
         end: cython.longlong = header.end
@@ -213,6 +220,10 @@ class LineReader:
                         self._cut()
                     address = value
                     operation = 0
+                elif inner == 3:
+                    with cython.gil:
+                        self.defined.append(p + 1)
+                    self.file_count += 1
                 p = next_op
             elif opcode == 1:
                 self._row(address, file, line)
