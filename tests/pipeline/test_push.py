@@ -190,7 +190,7 @@ def test_what_the_destination_keeps_instead_is_declined(source: SymbolStore, tmp
 
         def put_chunk(self, sha256: str, data: bytes) -> None:
             super().put_chunk(sha256, data)
-            put_all(super(), theirs)
+            put_all(FolderDestination(tmp_path / "target", "web"), theirs)
             self.commit(theirs.manifest)
 
     stored(source, mine)

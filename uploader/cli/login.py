@@ -15,7 +15,12 @@ from uploader.report.words import printable
 MAX_TOKEN_CHARACTERS = 64 * 1024
 
 
+CONTEXT = {"allow_extra_args": True, "ignore_unknown_options": True}
+"""What does not belong there may be a token: it must not be shown in a message about it."""
+
+
 def command(
+    context: typer.Context,
     dest: options.Dest,
     allow_insecure: Annotated[
         bool, typer.Option("--allow-insecure", help="Send the token over plain http beyond this machine.")
@@ -28,6 +33,11 @@ def command(
 
     Example: symup login https://symbols.example.com
     """
+    if context.args:
+        raise UsageError(
+            "login takes one server and no token as an argument, where others could read it",
+            remedy="Give the token at the prompt or on stdin. If you have just written it here, make a new one.",
+        )
     url = servers.checked_url(dest)
     token = _token(url)
     if check:

@@ -62,7 +62,7 @@ COMMANDS: dict[str, tuple[Callable[..., int], str]] = {
     "whoami": (whoami.command, "Tell which token is used, and what it may do."),
 }
 for name, (command, in_short) in COMMANDS.items():
-    app.command(name, short_help=in_short)(command)
+    app.command(name, short_help=in_short, context_settings=login.CONTEXT if name == "login" else None)(command)
 
 
 def _tell_version(wanted: bool) -> None:
