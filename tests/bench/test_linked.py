@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from elftools.elf.elffile import ELFFile
 
+from uploader.binary.elf import ElfFile
+
 import agreement
 import linked
-from uploader.binary.elf import ElfFile
 
 SOURCE = """
 extern int outside(int);
@@ -45,7 +46,7 @@ def test_the_reference_names_functions_and_lines_at_the_addresses_that_symup_lay
         layout = list(elf.layout)
     out = tmp_path / "linked"
     linked.link(object_file, layout, out)
-    start = {name: address for name, address in layout}
+    start = dict(layout)
     answers = agreement.ask_symbolizer(out, sorted(start.values()))
     assert [frame.function for frame in answers[start[".text"]].frames] == ["second"]
     assert [frame.function for frame in answers[start[".init.text"]].frames] == ["first"]
