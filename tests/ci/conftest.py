@@ -140,6 +140,12 @@ def go_path(missing: Callable[[str], None]) -> str:
     return f"{folder / 'go' / 'bin'}{os.pathsep}{os.environ['PATH']}"
 
 
+def way_to_the_network() -> dict[str, str]:
+    """The variables by which this machine's pip finds its packages: all that a runner's jobs take over from it."""
+    kept = ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE")
+    return {name: value for name, value in os.environ.items() if name.upper() in kept or name.startswith("PIP_")}
+
+
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
     """One worker of the test run at a time."""

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.ci.composite import EXPRESSION, Finished, Runner, read_yaml
-from tests.ci.conftest import EXAMPLES, ROOT, Store, locked
+from tests.ci.conftest import EXAMPLES, ROOT, Store, locked, way_to_the_network
 
 ACTION = read_yaml(ROOT / "action.yml")
 Use = Callable[..., Finished]
@@ -49,7 +49,7 @@ def tool_cache(shared: Path, checkout: Path) -> Path:
                 home=_made(shared / "installing"),
                 workspace=_made(shared / "installing" / "workspace"),
                 tool_cache=_made(folder),
-                environ={"SYMUP_COMPILE": "0"},
+                environ={"SYMUP_COMPILE": "0", **way_to_the_network()},
             )
             finished = runner.use(checkout, {"command": "install", "version": "source"})
             assert finished.succeeded, finished.log
@@ -61,7 +61,10 @@ def tool_cache(shared: Path, checkout: Path) -> Path:
 def use(tmp_path: Path, workspace: Path, tool_cache: Path, checkout: Path, store: Store) -> Use:
     """Uses the action in a job of its own: the built services to the server, unless inputs say otherwise."""
     runner = Runner(
-        home=_made(tmp_path / "home"), workspace=workspace, tool_cache=tool_cache, environ={"SYMUP_COMPILE": "0"}
+        home=_made(tmp_path / "home"),
+        workspace=workspace,
+        tool_cache=tool_cache,
+        environ={"SYMUP_COMPILE": "0", **way_to_the_network()},
     )
 
     def run(inputs: dict[str, str] | None = None, **job: str) -> Finished:

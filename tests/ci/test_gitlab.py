@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from ruamel.yaml import YAML
 
-from tests.ci.conftest import EXAMPLES, ROOT, Store, locked
+from tests.ci.conftest import EXAMPLES, ROOT, Store, locked, way_to_the_network
 from uploader import __version__
 
 TEMPLATE = ROOT / ".gitlab-ci-template.yml"
@@ -53,7 +53,9 @@ class Ran:
 
     def became(self, job: str) -> str:
         """PASS, WARN (it failed, and was allowed to) or FAIL."""
-        return {name: status for status, name in re.findall(r"^ (PASS|WARN|FAIL) +(\S+)", self.log, re.MULTILINE)}[job]
+        told = re.search(rf"^ (PASS|WARN|FAIL) +{re.escape(job)}\b", self.log, re.MULTILINE)
+        assert told, self.log
+        return told[1]
 
 
 @dataclass(frozen=True)
@@ -120,7 +122,7 @@ def project(
     shutil.copy(TEMPLATE, folder)
     shutil.copy(wheel, folder)
     home.mkdir()
-    environ = {"PATH": os.environ["PATH"], "HOME": str(home), "LANG": "C.UTF-8"}
+    environ = {"PATH": os.environ["PATH"], "HOME": str(home), "LANG": "C.UTF-8", **way_to_the_network()}
     environ |= {f"GIT_{who}_{what}": "ci@localhost" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
     (folder / ".gitlab-ci-local-variables.yml").write_text(f"SYMUP_TO: {store.url}\nSYMUP_TOKEN: {store.token}\n")
     (folder / ".gitignore").write_text("build/\n.gitlab-ci-local/\n.gitlab-ci-local-variables.yml\n")
