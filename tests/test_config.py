@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from uploader.config import Settings, load, project_file
+from uploader.config import PathGate, Settings, load, project_file
 from uploader.errors import UsageError
 from uploader.model import Quality
 
@@ -68,6 +68,16 @@ def test_a_relative_destination_in_a_file_is_relative_to_the_file(project: Path,
         ('project = "a/b"', "project"),
         ('dwarf = "maybe"', "dwarf"),
         ("to = 3", "to"),
+        ("min_line_coverage = 101", "min_line_coverage"),
+        ("min_line_coverage = true", "min_line_coverage"),
+        ("min_line_coverage = nan", "min_line_coverage"),
+        ('fail_on = "sometimes"', "fail_on"),
+        ("fail_on = [1]", "fail_on"),
+        ("gate = 3", "gate"),
+        ("[[gate]]\nrequire = 'lines'", "gate"),
+        ("[[gate]]\npaths = ['a']", "gate"),
+        ("[[gate]]\npaths = ['a']\nrequire = 'best'", "gate"),
+        ("[[gate]]\npaths = ['a']\nrequire = 'lines'\ncolour = 1", "gate"),
     ],
 )
 def test_a_bad_entry_names_the_file_and_the_key(project: Path, user_file: Path, text: str, key: str) -> None:
@@ -95,3 +105,36 @@ def test_a_bad_variable_is_named(project: Path, user_file: Path) -> None:
 def test_globs_in_the_environment_are_parted_by_commas(project: Path, user_file: Path) -> None:
     chosen = load({}, environ={"SYMUP_EXCLUDE": "*.o, tests/**"}, folder=project, user_file=user_file)
     assert chosen.exclude == ("*.o", "tests/**")
+
+
+@pytest.mark.parametrize(
+    ("given", "kinds"),
+    [
+        (["missing-debug"], {"failed", "conflict", "missing-debug"}),
+        (["warnings,declined", "missing-debug"], {"failed", "conflict", "warnings", "declined", "missing-debug"}),
+        (["none"], set()),
+        (["none,conflict"], {"conflict"}),
+        ([" None , Failed "], {"failed"}),
+        ([""], {"failed", "conflict"}),
+    ],
+)
+def test_kinds_add_to_what_fails_by_itself_and_none_takes_that_out(given: list[str], kinds: set[str]) -> None:
+    assert load({"fail_on": given}, environ={}, files=False).fail_on == kinds
+
+
+def test_gates_are_read_in_order_and_know_their_files_folder(project: Path, user_file: Path) -> None:
+    (project / "symup.toml").write_text(
+        "min_line_coverage = 90\n[[gate]]\npaths = ['a/**', 'b']\nrequire = 'none'\n[[gate]]\npaths = 'c'\nmin_line_coverage = 5\n"
+    )
+    chosen = load({}, environ={"SYMUP_GATE": "ignored"}, folder=project, user_file=user_file)
+    assert chosen.min_line_coverage == 90
+    assert chosen.gate == (
+        PathGate(paths=("a/**", "b"), require=Quality.NONE, root=str(project)),
+        PathGate(paths=("c",), min_line_coverage=5, root=str(project)),
+    )
+
+
+def test_without_files_only_flags_and_environment_count(project: Path, user_file: Path) -> None:
+    (project / "symup.toml").write_text("require = 'full'\nproject = 'file'\n")
+    chosen = load({}, environ={"SYMUP_PROJECT": "env"}, folder=project, user_file=user_file, files=False)
+    assert (chosen.require, chosen.project) == (None, "env")

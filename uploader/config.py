@@ -96,23 +96,25 @@ def load(
     environ: Mapping[str, str] | None = None,
     folder: Path | None = None,
     user_file: Path | None = None,
+    files: bool = True,
 ) -> Settings:
     """The settings for ``flags`` (those that are None or empty were not given) over the other three layers.
 
     ``folder`` is where the search for ``symup.toml`` starts, upwards; the working directory by default. ``user_file`` is the
-    user's config file; by default the one where this system keeps such files. Raises `UsageError` that names the file or
-    variable and the key for anything unknown or out of bounds.
+    user's config file; by default the one where this system keeps such files. Without ``files`` neither of the two is
+    read. Raises `UsageError` that names the file or variable and the key for anything unknown or out of bounds.
     """
     environ = os.environ if environ is None else environ
     merged: dict[str, object] = {}
-    user_path = user_file if user_file is not None else user_config_file()
-    for path in (user_path, project_file(folder or Path.cwd())):
-        if path is not None:
-            merged |= _from_file(path)
+    if files:
+        user_path = user_file if user_file is not None else user_config_file()
+        for path in (user_path, project_file(folder or Path.cwd())):
+            if path is not None:
+                merged |= _from_file(path)
     merged |= _from_environment(environ)
     for key, value in flags.items():
         if value is not None and value != () and value != []:
-            merged[key] = checked(key, value, "--" + key.replace("_", "-"))
+            merged[key] = _checked(key, value, "--" + key.replace("_", "-"))
     known = {item.name for item in fields(Settings)}
     return Settings(**{key: value for key, value in merged.items() if key in known})  # type: ignore[arg-type]  # _READERS checked each
 
@@ -154,7 +156,7 @@ def _from_file(path: Path) -> dict[str, object]:
                 f"{path}: 'token' has no place in a file",
                 remedy="Set the environment variable SYMUP_TOKEN instead.",
             )
-        settings[key] = checked(key, value, f"{path}: {key!r}")
+        settings[key] = _checked(key, value, f"{path}: {key!r}")
     to = settings.get("to")
     if isinstance(to, str) and not _HAS_SCHEME.match(to):
         settings["to"] = str(path.parent / Path(to).expanduser())
@@ -175,11 +177,11 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, object]:
         variable = "SYMUP_" + key.upper()
         value = environ.get(variable, "").strip()
         if value:
-            settings[key] = checked(key, value, variable)
+            settings[key] = _checked(key, value, variable)
     return settings
 
 
-def checked(key: str, value: object, where: str) -> Any:
+def _checked(key: str, value: object, where: str) -> Any:
     """The value of one setting, in its own type. Raises `UsageError` that begins with ``where``."""
     reader = _READERS.get(key)
     if reader is None:

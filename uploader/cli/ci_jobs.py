@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from uploader import __version__
 from uploader.discover.repository import Build, Repository
 
 GITHUB_FILE = ".github/workflows/symup.yml"
@@ -11,10 +12,11 @@ GITLAB_FILE = ".gitlab/symup.gitlab-ci.yml"
 SETTINGS_FILE = "symup.toml"
 
 # Pinned by commit, as GitHub advises: a tag can be moved.
-_CHECKOUT = "actions/checkout@11bd71901bbe5b1630ceea73d27597364c9af683  # v4.2.2"
-_KEEP = "actions/upload-artifact@ea165f8d65b6e75b540449e92b4886f43607fa02  # v4.6.2"
+_CHECKOUT = "actions/checkout@08c6903cd8c0fde910a37f88322edcfb5dd907a8 # v5.0.0"
+_KEEP = "actions/upload-artifact@ea165f8d65b6e75b540449e92b4886f43607fa02 # v4.6.2"
+_ACTION = f"symup/symup@v{__version__}"
+_TEMPLATE = f"https://raw.githubusercontent.com/symup/symup/v{__version__}/.gitlab-ci-template.yml"
 _BUILD_HERE = "./build.sh"
-_INSTALL = "python3 -m venv {where} && {where}/bin/pip install --quiet symup"
 
 
 def github(repository: Repository, *, to: str | None) -> str:
@@ -26,14 +28,15 @@ def github(repository: Repository, *, to: str | None) -> str:
         "  push:",
         "    branches: [main, master]",
         "  workflow_dispatch:",
-        "permissions:",
-        "  contents: read",
+        "permissions: {}",
         "concurrency:",
         "  group: symbols-${{ github.ref }}",
         "  cancel-in-progress: false",
         "jobs:",
         "  symbols:",
         "    runs-on: ubuntu-latest",
+        "    permissions:",
+        "      contents: read",
         "    timeout-minutes: 60",
         "    steps:",
         f"      - uses: {_CHECKOUT}",
@@ -46,13 +49,15 @@ def github(repository: Repository, *, to: str | None) -> str:
     if not repository.builds:
         lines += ["      - name: Build", f"        run: {_BUILD_HERE}  # put the commands of your build here"]
     lines += [
-        "      - name: Send symbols",
-        "        env:",
-        "          SYMUP_TOKEN: ${{ secrets.SYMUP_TOKEN }}",
-        *([] if to else ["          SYMUP_TO: ${{ vars.SYMUP_TO }}"]),
-        "        run: |",
-        "          " + _INSTALL.format(where='"$RUNNER_TEMP/symup"'),
-        f'          "$RUNNER_TEMP/symup/bin/symup" upload {" ".join(repository.paths)} --report-html symbols.html',
+        "      - name: Store the symbols",
+        "        id: symbols",
+        f"        uses: {_ACTION}",
+        "        with:",
+        *([] if to else ["          to: ${{ vars.SYMUP_TO }}"]),
+        "          paths: |",
+        *(f"            {path}" for path in repository.paths),
+        "          token: ${{ secrets.SYMUP_TOKEN }}",
+        "          report-html: symbols.html",
         "      - name: Keep the report",
         "        if: always()",
         f"        uses: {_KEEP}",
@@ -76,24 +81,10 @@ def gitlab(repository: Repository, *, to: str | None) -> str:
         f"# The job that builds keeps what it built: `artifacts: {{paths: [{', '.join(repository.paths)}]}}`.",
         "# SYMUP_TOKEN is a masked CI/CD variable of the project" + (";" if not to else "."),
         *([] if to else ["# SYMUP_TO another, with the store's URL."]),
-        "symup:",
-        "  stage: .post",
-        "  image: python:3.13-slim",
-        "  retry:",
-        "    max: 2",
-        "    when: [runner_system_failure, stuck_or_timeout_failure, scheduler_failure]",
-        "  script:",
-        "    - " + _INSTALL.format(where="/opt/symup"),
-        "    - >-",
-        f"      /opt/symup/bin/symup upload {' '.join(repository.paths)} --report-html symbols.html",
-        "      --gitlab-report symbols.codequality.json --junit symbols.junit.xml --dotenv symbols.env",
-        "  artifacts:",
-        "    when: always",
-        "    paths: [symbols.html]",
-        "    reports:",
-        "      codequality: symbols.codequality.json",
-        "      junit: symbols.junit.xml",
-        "      dotenv: symbols.env",
+        "include:",
+        f"  - remote: {_TEMPLATE}",
+        "    inputs:",
+        f"      paths: {' '.join(repository.paths)}",
     ]
     return "\n".join(lines) + "\n"
 

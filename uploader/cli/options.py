@@ -125,12 +125,9 @@ def gates(chosen: config.Settings) -> Gates:
     )
 
 
-def gates_of_flags(**flags: Any) -> Gates:
-    """What flags alone ask of the files: where paths aren't known, a project's settings, which speak of paths, don't count."""
-    from uploader.pipeline.gates import Gates
-
-    given = {key: value for key, value in flags.items() if value not in (None, [])}
-    return Gates(**{key: config.checked(key, value, "--" + key.replace("_", "-")) for key, value in given.items()})
+def gates_without_files(**flags: Any) -> Gates:
+    """What flags and environment ask of the files: where paths aren't known, a project's settings, which speak of paths, don't count."""
+    return gates(config.load(flags, files=False))
 
 
 def shard(text: str | None) -> ShardPart | None:

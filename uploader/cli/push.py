@@ -39,14 +39,14 @@ def command(
 ) -> int:
     """Bring what one store holds of a project to another: only what is missing there travels.
 
-    So one job can fill a folder and keep it as its artifact, and a later job, which may do so, send it on. Only the gates given as
-    flags count here: those of symup.toml speak of paths, which a store does not know.
+    So one job can fill a folder and keep it as its artifact, and a later job, which may do so, send it on. Only gates given as
+    flags or in the environment count here: those of symup.toml speak of paths, which a store does not know.
 
     Example: symup push symbols/ --to https://symbols.example.com
     """
     started = time.monotonic()
     chosen = options.settings(to=to, project=project)
-    gates = options.gates_of_flags(require=require, min_line_coverage=min_line_coverage, fail_on=fail_on)
+    gates = options.gates_without_files(require=require, min_line_coverage=min_line_coverage, fail_on=fail_on)
     reports = options.reports(
         json=report_json, html=report_html, code_quality=gitlab_report, junit=junit, dotenv=dotenv
     )
