@@ -92,7 +92,7 @@ def _coverage(gsym: Path, sections: Sequence[tuple[int, int]]) -> dict[str, Any]
 def _llvm_coverage(path: Path, out: Path, sections: Sequence[tuple[int, int]]) -> dict[str, Any]:
     command = [GSYMUTIL, "--convert", str(path), "--out-file", str(out), "--num-threads=2", "--quiet"]
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
-    if not out.exists():
+    if not out.exists() or not out.stat().st_size:
         return {"error": _reason(done.stderr) or f"exit {done.returncode}"}
     return _coverage(out, sections)
 

