@@ -12,6 +12,8 @@ A file names settings as the flags do, without the dashes in front and with ``_`
     fail_on = ["missing-debug"]
     dwarf = true
     debug_dir = ["symbols"]
+    gsym_version = 2
+    keep_aliases = true
 
     [[gate]]
     paths = ["build/vendor/**"]
@@ -88,6 +90,9 @@ class Settings:
     dwarf: bool = True
     debug_dir: tuple[str, ...] = ()
     debuginfod: bool = False
+    gsym_version: int | None = None
+    """None: 1, and 2 by itself where v1 can't hold a file."""
+    keep_aliases: bool = False
 
 
 def load(
@@ -217,6 +222,12 @@ def _jobs(value: object) -> int:
     return number
 
 
+def _gsym_version(value: object) -> int:
+    if isinstance(value, bool) or value not in (1, 2, "1", "2"):
+        raise ValueError("must be 1 or 2")
+    return 2 if value in (2, "2") else 1
+
+
 def _globs(value: object) -> tuple[str, ...]:
     items = value.split(",") if isinstance(value, str) else value
     if not isinstance(items, list | tuple):
@@ -307,4 +318,6 @@ _READERS: dict[str, Callable[[object], object]] = {
     "dwarf": _switch,
     "debug_dir": _folders,
     "debuginfod": _switch,
+    "gsym_version": _gsym_version,
+    "keep_aliases": _switch,
 }

@@ -23,7 +23,7 @@ COMMANDS = (
     "logout",
     "whoami",
 )
-NOT_OF_SYMUP = {"--build-id"}
+NOT_OF_SYMUP = {"--build-id", "--merged-functions"}
 
 
 def test_every_command_is_in_the_table(symup: Symup) -> None:

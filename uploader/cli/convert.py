@@ -23,6 +23,8 @@ def command(
     exclude: options.Exclude = None,
     debug_dir: options.DebugDir = None,
     debuginfod: options.DebugInfoD = False,
+    gsym_version: options.GsymVersion = None,
+    keep_aliases: options.KeepAliases = False,
     require: options.Require = None,
     min_line_coverage: options.MinLineCoverage = None,
     fail_on: options.FailOn = None,
@@ -55,6 +57,8 @@ def command(
         dwarf=False if no_dwarf else None,
         debug_dir=debug_dir,
         debuginfod=debuginfod or None,
+        gsym_version=gsym_version,
+        keep_aliases=keep_aliases or None,
     )
     part = options.shard(shard)
     reports = options.reports(
@@ -79,6 +83,7 @@ def command(
             dwarf=chosen.dwarf,
             allow_empty=allow_empty,
             debug=options.debug_sources(chosen, observer),
+            form=options.gsym_form(chosen),
             shard=part,
         )
     finally:

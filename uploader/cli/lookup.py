@@ -34,6 +34,9 @@ def command(
         typer.Option("--from", metavar="DEST", help="The store to ask for a binary or an id. [env SYMUP_TO]"),
     ] = None,
     project: options.Project = None,
+    aliases: Annotated[
+        bool, typer.Option("--aliases", help="The other names of the function, too, where they were kept.")
+    ] = False,
     demangle: Annotated[bool, typer.Option(help="C++ and Rust names as they were written.")] = True,
     as_json: options.Json = False,
 ) -> int:
@@ -48,13 +51,24 @@ def command(
 
     gsym = Gsym(symbols_for(file, options.settings(to=source, project=project)))
     if as_json:
-        answers = [
-            _answer_object(address, gsym.lookup(address), demangled=demangle) for address in _wanted(addresses or [])
-        ]
+        answers = []
+        for address in _wanted(addresses or []):
+            answer = _answer_object(address, gsym.lookup(address), demangled=demangle)
+            if aliases:
+                answer["aliases"] = [
+                    {"function": _readable(name, demangled=demangle), "symbol": _readable(name, demangled=False)}
+                    for name in gsym.aliases(address)
+                ]
+            answers.append(answer)
         terminal.document({"schema": SCHEMA, "file": file, "addresses": answers})
         return 0
     for address in _wanted(addresses or []):
-        for line in _lines(address, gsym.lookup(address), demangled=demangle):
+        lines = [*_lines(address, gsym.lookup(address), demangled=demangle)]
+        if aliases:
+            lines.extend(
+                printable(f"{'':18}  also {_readable(name, demangled=demangle)}") for name in gsym.aliases(address)
+            )
+        for line in lines:
             if not terminal.result(line, at_once=not addresses):
                 return 0
     return 0
@@ -84,7 +98,11 @@ def _lines(address: int, frames: list[Frame], *, demangled: bool) -> Iterator[st
 
 
 def _name(frame: Frame, *, demangled: bool) -> str:
-    name = frame.name.decode("utf-8", "backslashreplace")
+    return _readable(frame.name, demangled=demangled)
+
+
+def _readable(symbol: bytes, *, demangled: bool) -> str:
+    name = symbol.decode("utf-8", "backslashreplace")
     return demangle_name(name) if demangled else name
 
 

@@ -13,6 +13,7 @@ from uploader import config
 if TYPE_CHECKING:
     from uploader.cli.reports import Reports
     from uploader.pipeline.gates import Gates
+    from uploader.pipeline.make import GsymForm
     from uploader.pipeline.pair import DebugSources
     from uploader.pipeline.shard import Shard as ShardPart
     from uploader.progress import Progress
@@ -57,6 +58,18 @@ DebugDir = Annotated[
 ]
 DebugInfoD = Annotated[
     bool, typer.Option("--debuginfod", help="Ask the servers of DEBUGINFOD_URLS for debug files that are not here.")
+]
+GsymVersion = Annotated[
+    int | None,
+    typer.Option(
+        "--gsym-version",
+        metavar="1|2",
+        help="1 by default, and 2 by itself where 1 can't hold a file; few tools read 2 yet. [env SYMUP_GSYM_VERSION]",
+    ),
+]
+KeepAliases = Annotated[
+    bool,
+    typer.Option("--keep-aliases", help="Keep all names of a function, not only the best. [env SYMUP_KEEP_ALIASES]"),
 ]
 Require = Annotated[
     str | None,
@@ -155,6 +168,13 @@ def debug_sources(chosen: config.Settings, observer: Progress) -> DebugSources:
     if chosen.debuginfod:
         debuginfod = DebugInfod(DebugInfodSettings.from_environment(os.environ), note=observer.note)
     return DebugSources(debug_dirs=chosen.debug_dir, debuginfod=debuginfod)
+
+
+def gsym_form(chosen: config.Settings) -> GsymForm:
+    """How GSYM files are to be written, as the settings say."""
+    from uploader.pipeline.make import GsymForm
+
+    return GsymForm(version=chosen.gsym_version, keep_aliases=chosen.keep_aliases)
 
 
 def open_destination(chosen: config.Settings) -> Destination:

@@ -12,6 +12,7 @@ from uploader.extract.dwarf.linked import LinkedFiles
 from uploader.extract.dwarf.read import read_dwarf
 from uploader.extract.symbol_sources import read_all_symbols
 from uploader.model import Figures, Source
+from uploader.symbols.aliases import attach_aliases
 from uploader.symbols.columns import NONE, NameTable, SourceColumns, SymbolTable
 from uploader.symbols.figures import measure
 from uploader.symbols.merge import merge
@@ -33,13 +34,15 @@ def build(
     companions: Sequence[ElfFile] = (),
     linked: LinkedFiles | None = None,
     dwarf: bool = True,
+    keep_aliases: bool = False,
     threads: int = 1,
 ) -> Extracted:
     """Reads DWARF (unless told not to) and the symbol tables, and merges them: the richest source speaks for each address.
 
     ``companions`` are files of the same binary (its ``.debug`` file, say): DWARF is read from the first file that has it, symbols
     from all of them; where the code lies is for ``elf`` to say. That they belong together is the caller's to know. ``linked``
-    tells where files may lie that the DWARF refers to.
+    tells where files may lie that the DWARF refers to. With ``keep_aliases`` the other names that symbol tables have for a
+    function's start are kept, too.
 
     Damage in one source costs what is damaged and is told in the warnings; the others still count.
     """
@@ -59,7 +62,9 @@ def build(
     warnings.extend(trouble)
     plan = merge(columns, symbols, names)
     source = columns if columns is not None else SourceColumns(names=names, file_at=lambda _: (b"", b""), file_slots=0)
-    table, _ = shape(source, plan, threads=threads, warnings=warnings)
+    table, origin = shape(source, plan, threads=threads, warnings=warnings)
+    if keep_aliases:
+        attach_aliases(table, plan, origin, lambda symbol: symbols.aliases(symbols.start[symbol]), names)
     by_source: Counter[str] = Counter()
     seen: set[int] = set()
     for function, symbol in zip(plan.function, plan.symbol, strict=True):

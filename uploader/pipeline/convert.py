@@ -14,7 +14,7 @@ from uploader.errors import Interrupted, SymupError, UsageError
 from uploader.model import Decision, Outcome
 from uploader.pipeline.artifact import Artifact
 from uploader.pipeline.gather import gather
-from uploader.pipeline.make import make
+from uploader.pipeline.make import USUAL_FORM, GsymForm, make
 from uploader.pipeline.outcomes import (
     Finished,
     about,
@@ -43,6 +43,7 @@ def convert(
     allow_empty: bool = False,
     to_folder: bool = False,
     debug: DebugSources = USUAL_PLACES,
+    form: GsymForm = USUAL_FORM,
     shard: Shard | None = None,
 ) -> Finished:
     """Writes one GSYM file for each artifact that ``inputs`` hold: to ``output``, or into it where it is a folder.
@@ -71,7 +72,8 @@ def convert(
         if stopped.is_set():
             return failed(artifact.path, "interrupted before this file")
         threads = threads_for(artifact, total_size_bytes, jobs)
-        return _converted(artifact, target_of[id(artifact)], dwarf=dwarf, threads=threads, debug=debug)
+        target = target_of[id(artifact)]
+        return _converted(artifact, target, dwarf=dwarf, threads=threads, debug=debug, form=form)
 
     try:
         pending = [workers.submit(carry, artifact) for artifact in largest_first(gathered.artifacts)]
@@ -119,12 +121,14 @@ def _make_folder(folder: Path) -> None:
         raise UsageError(f"can't write to {folder}: {error.strerror or error}") from error
 
 
-def _converted(artifact: Artifact, target: Path, *, dwarf: bool, threads: int, debug: DebugSources) -> Outcome:
+def _converted(
+    artifact: Artifact, target: Path, *, dwarf: bool, threads: int, debug: DebugSources, form: GsymForm
+) -> Outcome:
     started = time.monotonic()
     try:
         if any(target.exists() and target.samefile(file.path) for file in artifact.inputs):
             raise UsageError(f"{target} is the input itself", remedy="Name another file with -o.")
-        made = make(artifact, dwarf=dwarf, threads=threads, debug=debug)
+        made = make(artifact, dwarf=dwarf, threads=threads, debug=debug, form=form)
         if not made.gsym:
             return empty(artifact, warnings=made.warnings)
         _write_whole(target, made.gsym)

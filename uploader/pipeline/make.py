@@ -17,6 +17,19 @@ from uploader.pipeline.referred import ReferredFiles
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GsymForm:
+    """How GSYM files are written."""
+
+    version: int | None = None
+    """None: 1, and 2 by itself where v1 can't hold the file."""
+    keep_aliases: bool = False
+    """All names of a function's start, not only the best one."""
+
+
+USUAL_FORM = GsymForm()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Made:
     """A GSYM file in memory, and what is known of it. ``gsym`` is empty where the sources hold no function at all."""
 
@@ -27,10 +40,18 @@ class Made:
     """How to get more out of it, where that can be told."""
 
 
-def make(artifact: Artifact, *, dwarf: bool, threads: int, debug: DebugSources = USUAL_PLACES) -> Made:
+def make(
+    artifact: Artifact,
+    *,
+    dwarf: bool,
+    threads: int,
+    debug: DebugSources = USUAL_PLACES,
+    form: GsymForm = USUAL_FORM,
+) -> Made:
     """Reads the artifact's files, and first asks debuginfod for what is missing where the artifact says so.
 
-    A companion that can't be read is told in the warnings. Raises `InputError` where nothing sound can be got out of the main file.
+    A companion that can't be read is told in the warnings. Raises `InputError` where nothing sound can be got out of the main file,
+    and `UsageError` where the version asked for can't hold it.
     """
     warnings: list[str] = []
     unhelped = ""
@@ -52,7 +73,14 @@ def make(artifact: Artifact, *, dwarf: bool, threads: int, debug: DebugSources =
             except InputError as error:
                 warnings.append(f"its companion was left out: {error.message}")
         linked = ReferredFiles(artifact, debug)
-        extracted = build(elf, companions=companions, linked=linked, dwarf=dwarf, threads=threads)
+        extracted = build(
+            elf,
+            companions=companions,
+            linked=linked,
+            dwarf=dwarf,
+            keep_aliases=form.keep_aliases,
+            threads=threads,
+        )
         base_address = elf.base_address
     gsym = b""
     # Stubs alone are no symbols of this file.
@@ -63,6 +91,7 @@ def make(artifact: Artifact, *, dwarf: bool, threads: int, debug: DebugSources =
             base_address=base_address,
             uuid=uuid(artifact.identity.primary),
             little_endian=True,
+            version=form.version,
             threads=threads,
         )
     return Made(gsym=gsym, figures=extracted.figures, warnings=(*warnings, *extracted.warnings), remedy=remedy)

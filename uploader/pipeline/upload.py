@@ -16,7 +16,7 @@ from uploader.errors import Interrupted, NetworkGaveOut, NotAllowed, SymupError
 from uploader.model import Concern, Decision, Figures, Outcome, Quality, Source
 from uploader.pipeline.artifact import Artifact
 from uploader.pipeline.gather import gather
-from uploader.pipeline.make import make
+from uploader.pipeline.make import USUAL_FORM, GsymForm, make
 from uploader.pipeline.missing import missing_debug_info
 from uploader.pipeline.outcomes import (
     Finished,
@@ -64,6 +64,7 @@ def upload(
     allow_empty: bool = False,
     environ: Mapping[str, str] | None = None,
     debug: DebugSources = USUAL_PLACES,
+    form: GsymForm = USUAL_FORM,
     shard: Shard | None = None,
 ) -> Finished:
     """Finds, converts and sends what ``destination`` lacks or holds in a poorer quality; everything else is left alone.
@@ -79,6 +80,7 @@ def upload(
         jobs=jobs,
         dwarf=dwarf,
         debug=debug,
+        form=form,
         force=force,
         source_revision=source_revision(os.environ if environ is None else environ),
         extracting=threading.Semaphore(jobs),
@@ -124,6 +126,7 @@ class _Upload:
     jobs: int
     dwarf: bool
     debug: DebugSources
+    form: GsymForm
     force: bool
     source_revision: str
     extracting: threading.Semaphore
@@ -247,6 +250,7 @@ class _Upload:
                 dwarf=self.dwarf,
                 threads=threads_for(artifact, self.total_size_bytes, self.jobs),
                 debug=self.debug,
+                form=self.form,
             )
         finally:
             with self.lock:
