@@ -63,4 +63,4 @@ class FilesBeside:
 
 
 def _each_once(paths: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(os.fspath(Path(path)) for path in paths))
+    return list(dict.fromkeys(os.fspath(Path(path)) for path in paths if "\0" not in path))

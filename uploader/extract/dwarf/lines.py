@@ -135,7 +135,10 @@ class LineReader:
             except IndexError:
                 problem = 1
             if problem:
-                trouble = f"line table at 0x{header.offset:x}: the program is cut off at 0x{self.position:x}"
+                trouble = (
+                    f"line table at 0x{header.offset:x}: the program is cut off at 0x{self.position:x}, "
+                    f"{max(end - self.position, 0)} of its {end - start} bytes are lost"
+                )
         self._finish_table()
         return trouble
 

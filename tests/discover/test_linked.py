@@ -1,0 +1,52 @@
+"""Where the files are looked for that DWARF names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from uploader.discover.linked import FilesBeside
+
+
+def test_a_package_lies_beside_the_binary_or_its_debug_file() -> None:
+    assert list(FilesBeside("/out/app").packages()) == ["/out/app.dwp"]
+    assert list(FilesBeside("/out/app.debug").packages()) == ["/out/app.debug.dwp", "/out/app.dwp"]
+    assert "/more/app.dwp" in FilesBeside("/out/app", ["/more"]).packages()
+
+
+def test_a_split_unit_lies_where_it_was_compiled_or_beside_the_binary() -> None:
+    found = FilesBeside("/out/app").split(b"/build", b"obj/a.dwo")
+    assert list(found) == ["/build/obj/a.dwo", "/out/obj/a.dwo", "/out/a.dwo"]
+    assert list(FilesBeside("/out/app").split(b"/build", b"/abs/a.dwo")) == ["/abs/a.dwo", "/out/a.dwo"]
+
+
+def test_a_link_leads_to_the_folder_of_the_real_file(tmp_path: Path) -> None:
+    real = tmp_path / "real"
+    real.mkdir()
+    (real / "app").write_bytes(b"")
+    (tmp_path / "app").symlink_to(real / "app")
+    files = FilesBeside(tmp_path / "app")
+    assert str(real / "a.dwo") in files.split(b"/build", b"a.dwo")
+    assert str(real / "app.dwp") in files.packages()
+
+
+def test_a_supplementary_file_is_found_by_path_by_tree_and_by_id() -> None:
+    files = FilesBeside("/unpacked/usr/lib/debug/.build-id/aa/bb.debug", ["/more"])
+    found = files.supplementary(b"/usr/lib/debug/.dwz/x86_64-linux-gnu/foo.debug", bytes.fromhex("abcdef01"))
+    assert found[0] == "/usr/lib/debug/.dwz/x86_64-linux-gnu/foo.debug"
+    assert {
+        "/unpacked/usr/lib/debug/.dwz/x86_64-linux-gnu/foo.debug",
+        "/unpacked/usr/lib/debug/.build-id/ab/cdef01.debug",
+        "/usr/lib/debug/.build-id/ab/cdef01.debug",
+        "/more/.build-id/ab/cdef01.debug",
+    } <= set(found)
+
+
+@given(*[st.lists(st.sampled_from([b"/", b"\0", b"..", b"a", b"\xff"]), max_size=8).map(b"".join)] * 2)
+def test_any_names_give_paths(directory: bytes, name: bytes) -> None:
+    files = FilesBeside("/out/app", ["/more"])
+    for path in (*files.split(directory, name), *files.supplementary(name, directory)):
+        assert path
+        assert "\0" not in path
