@@ -23,6 +23,7 @@ from uploader.cli import (
     push,
     serve,
     status,
+    tell,
     terminal,
     upload,
     whoami,
@@ -135,6 +136,10 @@ def _bug(problem: Exception) -> SymupError:
 
 def _tell(problem: SymupError, arguments: list[str]) -> int:
     terminal.error(problem)
+    if tell.in_github(os.environ):
+        from uploader.report.github import error_annotation
+
+        terminal.say(error_annotation(problem.message, problem.remedy))
     if "--json" in arguments:
         from uploader.report.json import report
         from uploader.report.run import Run

@@ -42,7 +42,9 @@ def announce(url: str) -> None:
 
 def document(value: Mapping[str, Any]) -> None:
     """The one JSON document of a run, on stdout. Names that aren't UTF-8 are escaped, so that it always is."""
-    write(sys.stdout, json.dumps(value, indent=2, ensure_ascii=True) + "\n")
+    text = json.dumps(value, indent=2, ensure_ascii=True)
+    # A CI runner takes ##[…] for a command wherever it stands in a line; only texts can hold it.
+    write(sys.stdout, text.replace("##[", "#\\u0023[") + "\n")
 
 
 def write(stream: TextIO, text: str, *, at_once: bool = False) -> bool:

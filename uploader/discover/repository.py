@@ -84,10 +84,10 @@ MAKE = Build(
     hint="Build with -g; strip what you ship after the symbols are sent.",
 )
 
-_NATIVE_BACKEND = re.compile(
+_NATIVE_BACKEND = (
     r"scikit[-_]build|mesonpy|meson-python|maturin|setuptools[-_]rust|py-build-cmake|cython|pybind11|nanobind"
 )
-_NATIVE_SETUP = re.compile(r"\bext_modules\b|\bExtension\(|\bcythonize\(")
+_NATIVE_SETUP = r"\bext_modules\b|\bExtension\(|\bcythonize\("
 
 
 def look(folder: Path) -> Repository:
@@ -122,7 +122,8 @@ _SIGNS: tuple[tuple[Build, Callable[[Path], bool]], ...] = (
 
 def _is_native_wheel(folder: Path) -> bool:
     return bool(
-        _NATIVE_BACKEND.search(_read(folder / "pyproject.toml")) or _NATIVE_SETUP.search(_read(folder / "setup.py"))
+        re.search(_NATIVE_BACKEND, _read(folder / "pyproject.toml"))
+        or re.search(_NATIVE_SETUP, _read(folder / "setup.py"))
     )
 
 
