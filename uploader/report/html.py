@@ -39,7 +39,7 @@ _HINT = {
     Group.POOR: "no lines, since debug information is missing",
     Group.WARNED: "worth a look",
     Group.LINES: "no inlined calls",
-    Group.FULL: "nothing is missing",
+    Group.FULL: "fewest lines first",
     Group.SETTLED: "no figures here",
     Group.SKIPPED: "not symbol files of their own",
 }
