@@ -141,10 +141,12 @@ def test_too_poor_symbols_fail_as_the_gate_says(use: Use, workspace: Path) -> No
 
 
 def test_a_gate_of_the_project_holds_without_an_input(use: Use, workspace: Path) -> None:
-    (workspace / "symup.toml").write_text('fail-on = ["failed"]\n')
+    (workspace / "symup.toml").write_text('fail_on = ["failed"]\n')
     broken = workspace / "build" / "bin" / "billing"
     broken.write_bytes(broken.read_bytes()[:4096])
-    assert not use().succeeded
+    finished = use()
+    assert not finished.succeeded
+    assert (finished.outputs["exit-code"], finished.outputs["stored"]) == ("1", "2")
 
 
 def test_a_store_in_trouble_breaks_no_build_unless_asked_to(use: Use, no_store: str) -> None:
@@ -199,6 +201,7 @@ def test_a_later_job_pushes_what_an_earlier_one_put_into_a_folder(use: Use, work
     assert use({"to": "symbols"}).succeeded
     pushed = use({"command": "push", "paths": "symbols"})
     assert pushed.succeeded, pushed.log
+    assert pushed.outputs["stored"] == "3"
     assert use({"command": "status"}).succeeded
 
 

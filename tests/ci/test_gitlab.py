@@ -164,6 +164,7 @@ def test_a_later_job_pushes_what_the_build_job_put_into_a_folder(
         stage="symbols", version=wheel.name, after_build=to_folder, command="push", paths="build/symbols"
     )
     assert pushed.became("symup") == "PASS", pushed.log
+    assert "stored=3" in pushed.log
     checked = subprocess.run(
         ["symup", "status", "build/bin", "--to", store.url],
         cwd=project.folder,

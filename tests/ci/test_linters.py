@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 import subprocess
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from ruamel.yaml import YAML
@@ -89,6 +91,7 @@ def test_gitlab_pipelines_use_inputs_that_the_template_has(path: Path) -> None:
 
 def test_examples_use_the_release_that_they_come_with() -> None:
     files = [path for path in EXAMPLES.rglob("*") if path.suffix == ".yml" or path.name == "Dockerfile"]
+    files += [ROOT / "docs" / "github.md", ROOT / "docs" / "gitlab.md"]
     told = {match for path in files for match in re.findall(r"symup(?:@v|==|/v)(\d[\w.]*\w)", path.read_text())}
     assert told == {__version__}
 
