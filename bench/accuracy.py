@@ -5,6 +5,9 @@
 ``covered.measure`` (our GSYM against llvm-gsymutil's own). Results are kept in ``.cache/accuracy``; the page is written from all of
 them, so that a few inputs can be measured anew.
 
+llvm-symbolizer reads no DWARF that dwz moved to a supplementary file, and has places without names there. Elfutils, told where that
+file lies, fill the names in; they are compared without scopes, since elfutils often have only DW_AT_name.
+
 A relocatable file is linked first (``bench/linked.py``) with its code sections where symup lays them out: the reference reads that.
 """
 
@@ -12,14 +15,16 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import statistics
 import subprocess
 import sys
 import tempfile
+import zlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from elftools.common.exceptions import DWARFError, ELFError
@@ -35,6 +40,8 @@ from agreement import DISAGREEMENTS, GSYMUTIL
 
 PAGE = inputs.ROOT / "docs" / "accuracy.md"
 BEGIN, END = "<!-- table: begin (python bench/accuracy.py) -->", "<!-- table: end -->"
+OBJCOPY = os.environ.get("LLVM_OBJCOPY", "llvm-objcopy-22")
+ALTLINK = ".gnu_debugaltlink"
 KINDS = {1: "relocatable", 2: "executable", 3: "shared"}
 GOOD_PERCENT = 99.9
 COMPILERS = (
@@ -69,7 +76,18 @@ def measure(name: str, *, addresses: int, seed: int) -> dict[str, Any]:
             whole = Path(folder) / "linked"
             linked.link(path, layout, whole)
         facts |= origin(whole)
-        report = agreement.measure(name, whole, ours, addresses=addresses, seed=seed, converter="symup", third=True)
+        report = agreement.measure(
+            name,
+            whole,
+            ours,
+            addresses=addresses,
+            seed=seed,
+            converter="symup",
+            third=True,
+            voices=addresses,
+            elfutils=with_supplement(path, Path(folder) / "supplemented"),
+        )
+        facts["dwz"] = (Path(folder) / "supplemented").exists()
         facts["agreement"] = report.as_json()
         facts["ours"] = _coverage(ours, sections)
         facts["llvm"] = _llvm_coverage(path, theirs, sections)
@@ -102,6 +120,23 @@ def _reason(complaint: str) -> str:
     return re.sub(r"/\S*/", "", lines[-1])[:120] if lines else ""
 
 
+def with_supplement(path: Path, out: Path) -> Path | None:
+    """A copy of a file that refers to one that dwz made, with that one's real place in it; None where a file refers to none."""
+    with path.open("rb") as stream:
+        section = ELFFile(stream).get_section_by_name(ALTLINK)
+        if section is None:
+            return None
+        name, _, build_id = section.data().partition(b"\0")
+    below = PurePosixPath(name.decode()).relative_to("/")
+    found = next((root / below for root in path.resolve().parents if (root / below).exists()), None)
+    if found is None:
+        raise RuntimeError(f"{path.name} refers to {name.decode()}, which is not here")
+    link = out.with_suffix(".altlink")
+    link.write_bytes(str(found).encode() + b"\0" + build_id)
+    subprocess.run([OBJCOPY, f"--update-section={ALTLINK}={link}", str(path), str(out)], check=True)
+    return out
+
+
 def origin(path: Path) -> dict[str, Any]:
     """Who made the debug information: the compilers by number of units, and the DWARF versions."""
     makers: Counter[str] = Counter()
@@ -112,9 +147,10 @@ def origin(path: Path) -> dict[str, Any]:
             if elf.has_dwarf_info(strict=True):
                 for unit in elf.get_dwarf_info(relocate_dwarf_sections=False, follow_links=False).iter_CUs():
                     versions.add(unit["version"])
-                    if producer := unit.get_top_DIE().attributes.get("DW_AT_producer"):
+                    producer = unit.get_top_DIE().attributes.get("DW_AT_producer")
+                    if producer and not isinstance(producer.value, int):
                         makers[_maker(producer.value)] += 1
-        except (DWARFError, ELFError, AttributeError, KeyError, ValueError) as error:
+        except (DWARFError, ELFError, AttributeError, KeyError, ValueError, zlib.error) as error:
             makers[f"unread ({type(error).__name__})"] += 1
     return {"compilers": [maker for maker, _ in makers.most_common() if maker], "dwarf": sorted(versions)}
 
@@ -130,21 +166,23 @@ def _maker(producer: Any) -> str:
 def table(results: Sequence[Mapping[str, Any]]) -> str:
     """The page's table, with the sums above it and the classes of differences below."""
     chains = sorted(one["agreement"]["chains_percent"] for one in results)
+    settled = sorted(map(_settled_percent, results))
     big = sum(one["size_bytes"] > 50_000_000 for one in results)
     lines = [
         (
             f"{len(results)} files, {big} of them over 50 MB. Chains: median {statistics.median(chains):.3f} %, lowest "
-            f"{chains[0]:.3f} %; {sum(share >= GOOD_PERCENT for share in chains)} files at {GOOD_PERCENT} % or above."
+            f"{chains[0]:.3f} %; {sum(share >= GOOD_PERCENT for share in chains)} files at {GOOD_PERCENT} % or above. "
+            f"Where elfutils side with one of the two readers, too: lowest {settled[0]:.3f} %."
         ),
         "",
         (
-            "| file | what | made by | DWARF | MB | addresses | chains % | functions % | lines % "
+            "| file | what | made by | DWARF | MB | addresses | chains % | after the third voice % | functions % | lines % "
             "| code covered, ours / LLVM % | with a line, ours / LLVM % |"
         ),
-        "|---|---|---|---|--:|--:|--:|--:|--:|--:|--:|",
+        "|---|---|---|---|--:|--:|--:|--:|--:|--:|--:|--:|",
         *map(_row, results),
         "",
-        f"Differences of the files below {GOOD_PERCENT} %, with what elfutils say of (at most 200 of) each class:",
+        f"Differences of the files below {GOOD_PERCENT} %, with whom elfutils, the third voice, side in each:",
         "",
     ]
     below = [one for one in results if one["agreement"]["chains_percent"] < GOOD_PERCENT]
@@ -158,15 +196,23 @@ def table(results: Sequence[Mapping[str, Any]]) -> str:
     return "\n".join(lines if below else [*lines[:-2], "No file is below."])
 
 
+def _settled_percent(one: Mapping[str, Any]) -> float:
+    """The share of chains that agree, with those where the third voice tells the same chain as ours."""
+    figures = one["agreement"]
+    ours = sum(int(votes.get("ours", 0)) for votes in figures["third"].values())
+    return 100.0 * (int(figures["verdicts"]["agree"]) + ours) / max(int(figures["counted"]), 1)
+
+
 def _row(one: Mapping[str, Any]) -> str:
     figures, ours, llvm = one["agreement"], one["ours"], one["llvm"]
     shares = [f"{figures[key]:.3f}" for key in ("chains_percent", "functions_percent", "lines_percent")]
+    shares.insert(1, f"{_settled_percent(one):.3f}")
 
     def pair(key: str) -> str:
         return f"{ours[key]:.2f} / " + ("fails" if "error" in llvm else f"{llvm[key]:.2f}")
 
     cells = [
-        one["input"],
+        one["input"] + (" (dwz)" if one.get("dwz") else ""),
         f"{one['kind']}, {one['machine']}",
         ", ".join(one["compilers"][:3]) or "no DWARF",
         ", ".join(map(str, one["dwarf"])) or "–",

@@ -466,8 +466,8 @@ def convert(path: Path, out: Path, *, converter: str) -> None:
         )
 
 
-def ask(command: Sequence[str], questions: Iterable[str]) -> Iterator[str]:
-    """The lines that one process answers to all the questions on its stdin."""
+def ask(command: Sequence[str], questions: Iterable[str], *, exits: Sequence[int] = (0,)) -> Iterator[str]:
+    """The lines that one process answers to all the questions on its stdin; `RuntimeError` where it exits otherwise."""
     with tempfile.TemporaryFile("w+") as stdin:
         stdin.write("\n".join(questions) + "\n")
         stdin.seek(0)
@@ -477,7 +477,7 @@ def ask(command: Sequence[str], questions: Iterable[str]) -> Iterator[str]:
             assert process.stdout is not None
             yield from process.stdout
             complaint = process.stderr.read() if process.stderr else ""
-        if process.returncode:
+        if process.returncode not in exits:
             raise RuntimeError(f"{command[0]} exited {process.returncode}: {complaint.strip()[-2000:]}")
 
 
@@ -496,13 +496,66 @@ def ask_symbolizer(binary: Path, addresses: Sequence[int]) -> dict[int, Answer]:
 def ask_eu_addr2line(binary: Path, addresses: Sequence[int]) -> dict[int, Answer]:
     """What elfutils read from the DWARF and the symbol table of an ELF file for each address."""
     command = [EU_ADDR2LINE, "-e", str(binary), "-a", "-f", "-i"]
-    return dict(parse_eu_addr2line(ask(command, (f"{one:#x}" for one in addresses))))
+    return dict(parse_eu_addr2line(ask(command, (f"{one:#x}" for one in addresses), exits=(0, 1))))
+
+
+def named_by(others: Mapping[int, Answer], answers: Mapping[int, Answer]) -> dict[int, Answer]:
+    """The answers with another reader's name in each frame without one, where both tell the same places all along the chain."""
+
+    def named(address: int, answer: Answer) -> Answer:
+        other = others.get(address, NOTHING)
+        if [(one.file, one.line) for one in answer.frames] != [(one.file, one.line) for one in other.frames]:
+            return answer
+        pairs = zip(answer.frames, other.frames, strict=True)
+        frames = tuple(Frame(a.function or b.function, a.file, a.line) for a, b in pairs)
+        return Answer(frames=frames, start=answer.start)
+
+    return {address: named(address, answer) for address, answer in answers.items()}
+
+
+def without_scopes(answers: Mapping[int, Answer]) -> dict[int, Answer]:
+    """The answers with each name demangled, and without its scope, its template arguments and what cloning added to it."""
+    mangled = sorted({one.function for answer in answers.values() for one in answer.frames})
+    plain = subprocess.run(["c++filt", "-p"], input="\n".join(mangled), capture_output=True, text=True, check=True)
+    names = {name: last_component(text) for name, text in zip(mangled, plain.stdout.split("\n"), strict=True)}
+    return {
+        address: Answer(
+            frames=tuple(Frame(names[one.function], one.file, one.line) for one in answer.frames),
+            start=answer.start,
+            error=answer.error,
+        )
+        for address, answer in answers.items()
+    }
+
+
+def last_component(name: str) -> str:
+    """The bare name in a demangled one: no scope, no template arguments, no ``.cold`` or `` [clone .cold]``."""
+    name = re.sub(r"( \[clone [^]]*\]|(?<=\w)\.[a-z_]+(\.\d+)*)+\Z", "", name)
+    name = re.sub(
+        r"\boperator(<=>|<<=?|>>=?|->\*?|<=?|>=?)", lambda match: f"operator{len(match[1])}{ord(match[1][0])}", name
+    )
+    while (shorter := re.sub(r"<[^<>]*>", "", name)) != name:
+        name = shorter
+    return re.sub(r"\[abi:[^]]*\]", "", name).rsplit("::", 1)[-1].strip()
 
 
 def measure(
-    name: str, binary: Path, gsym: Path | None, *, addresses: int, seed: int, converter: str, third: bool
+    name: str,
+    binary: Path,
+    gsym: Path | None,
+    *,
+    addresses: int,
+    seed: int,
+    converter: str,
+    third: bool,
+    voices: int = 200,
+    elfutils: Path | None = None,
 ) -> Report:
-    """Converts (unless a GSYM file is given), asks both readers, and counts."""
+    """Converts (unless a GSYM file is given), asks both readers, and counts; the third reader is asked about ``voices`` of each class.
+
+    ``elfutils`` is a file that eu-addr2line can read more of than llvm-symbolizer can of ``binary``. Names that the latter can't tell
+    are then the former's, by `named_by`, names are compared without their scopes, and there is no third voice.
+    """
     report = Report(name=name)
     clock = time.perf_counter()
 
@@ -523,6 +576,11 @@ def measure(
         lap("gsymutil")
     reference = ask_symbolizer(binary, drawn)
     lap("symbolizer")
+    if elfutils:
+        nameless = [address for address, one in reference.items() if any(not frame.function for frame in one.frames)]
+        reference |= named_by(ask_eu_addr2line(elfutils, nameless), {one: reference[one] for one in nameless})
+        ours, reference = without_scopes(ours), without_scopes(reference)
+        lap("elfutils")
     for address in drawn:
         if address not in ours or address not in reference:
             raise RuntimeError(f"a reader left out {address:#x} of {name}")
@@ -537,8 +595,8 @@ def measure(
             report.stubs += 1
         _count(report, address, ours[address], reference[address], code.aliases)
     _choose_examples(report, ours, reference)
-    if third:
-        _arbitrate(report, binary, ours, reference, code.aliases)
+    if third and not elfutils:
+        _arbitrate(report, binary, ours, reference, code.aliases, voices)
         lap("third")
     return report
 
@@ -583,7 +641,7 @@ def _arbitrate(
     ours: Mapping[int, Answer],
     reference: Mapping[int, Answer],
     aliases: Mapping[int, frozenset[str]],
-    sample: int = 200,
+    sample: int,
 ) -> None:
     """Asks a third reader about a sample of each class of disagreement, and counts with whom it sides.
 

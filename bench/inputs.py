@@ -131,7 +131,6 @@ WHEELS = {
             "gcc5-ppc.o": "elf/testdata/go-relocation-test-gcc5-ppc.obj",
             "gcc720-riscv64.o": "elf/testdata/go-relocation-test-gcc720-riscv64.obj",
             "clang-arm.o": "elf/testdata/go-relocation-test-clang-arm.obj",
-            "clang-x86-64.o": "elf/testdata/go-relocation-test-clang-x86.obj",
             "gcc-zdebug.o": "elf/testdata/zdebug-test-gcc484-x86-64.obj",
             "gcc930-x86-64": "elf/testdata/go-relocation-test-gcc930-ranges-no-rela-x86-64",
             "clang-dwarf5": "dwarf/testdata/line-clang-dwarf5.elf",
