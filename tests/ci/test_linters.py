@@ -96,6 +96,26 @@ def test_examples_use_the_release_that_they_come_with() -> None:
     assert told == {__version__}
 
 
+def test_what_the_pages_show_has_inputs_that_are_there() -> None:
+    for step in (step for block in shown("github.md") for step in block if step["uses"].startswith("symup/")):
+        assert set(step["with"]) <= set(read_yaml(ACTION)["inputs"])
+    (spec, *_) = YAML(typ="safe", pure=True).load_all(TEMPLATE.read_text())
+    for include in (include for block in shown("gitlab.md") for include in block.get("include", [])):
+        assert set(include["inputs"]) <= set(spec["spec"]["inputs"])
+
+
+def test_the_page_of_the_action_tells_every_output() -> None:
+    told = set(re.findall(r"`([\w-]+)`", (ROOT / "docs" / "github.md").read_text()))
+    assert set(read_yaml(ACTION)["outputs"]) <= told
+
+
+def shown(page: str) -> list[Any]:
+    """The YAML that a page of the documentation shows."""
+    blocks = re.findall(r"```yaml\n(.*?)```", (ROOT / "docs" / page).read_text(), re.DOTALL)
+    assert blocks
+    return [YAML(typ="safe", pure=True).load(textwrap.dedent(block)) for block in blocks]
+
+
 @pytest.mark.parametrize(
     "folder", sorted(path for path in EXAMPLES.iterdir() if path.is_dir()), ids=lambda path: path.name
 )
