@@ -223,7 +223,7 @@ def _jobs(value: object) -> int:
 
 
 def _gsym_version(value: object) -> int:
-    if isinstance(value, bool) or value not in (1, 2, "1", "2"):
+    if not isinstance(value, int | str) or isinstance(value, bool) or value not in (1, 2, "1", "2"):
         raise ValueError("must be 1 or 2")
     return 2 if value in (2, "2") else 1
 
