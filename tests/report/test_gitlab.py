@@ -64,7 +64,7 @@ def test_results_are_lines_of_a_name_and_a_value(run: Run) -> None:
     outputs = dict(line.split("=", 1) for line in github_outputs(values).splitlines())
     variables = dict(line.split("=", 1) for line in dotenv(values).splitlines())
     assert outputs == values
-    assert len(variables) == len(values)
+    assert len(variables) == len(values) <= 20, "GitLab takes no more of a job"
     assert variables["SYMUP_RESULT_EXIT_CODE"] == str(int(run.exit_code))
 
 

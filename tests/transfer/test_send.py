@@ -1,6 +1,7 @@
 """Sending one file, over a folder."""
 
 import os
+import time
 from collections.abc import Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from pathlib import Path
@@ -112,8 +113,19 @@ def test_one_failing_chunk_stops_the_rest_and_is_told(pool: Executor, tmp_path: 
     class Full(FolderDestination):
         def put_chunk(self, sha256: str, data: bytes) -> None:
             put.append(sha256)
+            time.sleep(0.02)  # as a disk takes: what is under way when the first one fails still ends
             raise Refused("no space left")
 
     with pytest.raises(Refused, match="no space"):
         sent(Full(tmp_path / "store", "web"), artifact, pool)
     assert len(put) < len(artifact.file.chunks) / 2
+
+
+def test_what_the_destination_keeps_is_declined_only_if_it_is_another_file(
+    destination: FolderDestination, pool: Executor
+) -> None:
+    theirs, mine = make_artifact("aa", flavour="theirs"), make_artifact("aa", flavour="mine")
+    assert not sent(destination, theirs, pool).declined
+    assert not sent(destination, theirs, pool).declined
+    assert sent(destination, mine, pool).declined
+    assert not sent(destination, mine, pool, force=True).declined

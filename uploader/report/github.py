@@ -39,7 +39,12 @@ _HEADER = "| | quality | file | functions | lines | size | what became of it |\n
 
 
 def summary(run: Run, *, limit_bytes: int = SUMMARY_LIMIT_BYTES) -> str:
-    """Markdown of at most ``limit_bytes`` in UTF-8: what went wrong first, the rest folded; says how much it leaves out."""
+    """Markdown of at most ``limit_bytes`` in UTF-8: what went wrong first, the rest folded; says how much it leaves out.
+
+    Nothing at all where there is no room to say even that.
+    """
+    if limit_bytes <= _ROOM_FOR_END_BYTES:
+        return ""
     page = _Page(limit_bytes)
     page.add(f"### {'✅' if run.exit_code is ExitCode.DONE else '❌'} symup {run.command}: {_md(verdict(run))}\n\n")
     where = [f"{name} {_code(value)}" for name, value in (("to", run.destination), ("project", run.project)) if value]
