@@ -76,7 +76,7 @@ def test_object_files_are_skipped_with_a_reason(tmp_path: Path) -> None:
     gathered = gather([tmp_path], progress=Silent())
     assert gathered.artifacts == ()
     assert gathered.outcomes[0].decision is Decision.SKIPPED
-    assert "relocatable" in gathered.outcomes[0].reason
+    assert "object file without a build-id" in gathered.outcomes[0].reason
 
 
 def test_the_observer_hears_of_every_file(app: Path, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from uploader.binary.identity import Identified, code_digest, identify
 from uploader.discover.companions import Companions
 from uploader.discover.walk import Trouble, walk
 from uploader.errors import ExitCode, InputError, NotElf
-from uploader.model import Concern, Decision, Outcome, SymbolId
+from uploader.model import Concern, Decision, IdScheme, Outcome, SymbolId
 from uploader.pipeline.artifact import Artifact
 from uploader.pipeline.outcomes import failed, skipped
 from uploader.pipeline.pair import USUAL_PLACES, DebugSources, by_base_name, completed, paired
@@ -60,7 +60,7 @@ def gather(
             outcomes.append(outcome)
             progress.finished(outcome)
             continue
-        met = _identified(item.path)
+        met = _identified(item.path, named=item.explicit)
         progress.advance("identify")
         if isinstance(met, Outcome):
             outcomes.append(met)
@@ -88,7 +88,8 @@ def gather(
     return Gathered(artifacts=tuple(artifacts), outcomes=tuple(outcomes), elsewhere=len(by_id) - len(wanted))
 
 
-def _identified(path: str) -> Identified | Outcome:
+def _identified(path: str, *, named: bool) -> Identified | Outcome:
+    """What a file is, or its outcome. ``named`` says that the user named this very file."""
     try:
         with ElfFile.open(path) as elf:
             file = identify(elf)
@@ -102,8 +103,10 @@ def _identified(path: str) -> Identified | Outcome:
         return failed(path, _without_path(error.message, path), remedy=error.remedy)
     if file.kind == ET_CORE:
         return skipped(file, "a core dump, which has no symbols of its own")
-    if file.kind == ET_REL:
-        return skipped(file, "a relocatable file (.o, .ko): its addresses are not final")
+    if file.kind == ET_REL and file.identity.primary.scheme is not IdScheme.GNU and not named:
+        return skipped(
+            file, "an object file without a build-id: what is linked of it has its symbols; name the file to convert it"
+        )
     return file
 
 
