@@ -5,8 +5,8 @@
 ``covered.measure`` (our GSYM against llvm-gsymutil's own). Results are kept in ``.cache/accuracy``; the page is written from all of
 them, so that a few inputs can be measured anew.
 
-llvm-symbolizer reads no DWARF that dwz moved to a supplementary file, and has places without names there. Elfutils, told where that
-file lies, fill the names in; they are compared without scopes, since elfutils often have only DW_AT_name.
+llvm-symbolizer reads no DWARF that dwz moved to a supplementary file, and has places without names there. gdb, told where that file
+lies, gives the names; they are compared without scopes and template arguments.
 
 A relocatable file is linked first (``bench/linked.py``) with its code sections where symup lays them out: the reference reads that.
 """
@@ -85,7 +85,7 @@ def measure(name: str, *, addresses: int, seed: int) -> dict[str, Any]:
             converter="symup",
             third=True,
             voices=addresses,
-            elfutils=with_supplement(path, Path(folder) / "supplemented"),
+            supplemented=with_supplement(path, Path(folder) / "supplemented"),
         )
         facts["dwz"] = (Path(folder) / "supplemented").exists()
         facts["agreement"] = report.as_json()

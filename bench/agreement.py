@@ -10,6 +10,9 @@ What counts as the same:
   (``@VERSION`` is no part of a name); or the reference only knows the last component of a scope-qualified name of ours;
 - a place without a file, or with line 0: no line is known there.
 
+A bare name of a data object (STT_OBJECT) is no function's: on the reference's side it counts as none, and is told apart. Tables within
+code sections are the usual case.
+
 A symbol ends with its section. llvm-symbolizer and llvm-gsymutil stretch a symbol without a size over the sections behind it (``_init``
 over all of ``.plt``); on either side, such a name without a line counts as none, and is told apart.
 
@@ -47,12 +50,13 @@ import inputs
 
 GSYMUTIL = os.environ.get("LLVM_GSYMUTIL", "llvm-gsymutil-22")
 SYMBOLIZER = os.environ.get("LLVM_SYMBOLIZER", "llvm-symbolizer-22")
+GDB = os.environ.get("GDB", "gdb")
 EU_ADDR2LINE = os.environ.get("EU_ADDR2LINE", "eu-addr2line")
 DEFAULT_INPUTS = ("python3.11", "libc6", "librados2")
 EXAMPLES_PER_CLASS = 5
 
 SHF_ALLOC, SHF_EXECINSTR = 0x2, 0x4
-FUNC = 2
+OBJECT, FUNC = 1, 2
 SYMBOL_TYPES_OF_CODE = {0: "NOTYPE", FUNC: "FUNC", 10: "GNU_IFUNC"}
 
 
@@ -123,6 +127,7 @@ class Report:
     ours_stretched: int = 0
     reference_stretched: int = 0
     stubs: int = 0
+    reference_objects: int = 0
     reader_errors: Counter[str] = field(default_factory=Counter)
     examples: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     disagreeing: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
@@ -161,6 +166,7 @@ class Report:
             "reference_knows_only_a_line": self.only_line_known,
             "names_stretched_over_sections": {"ours": self.ours_stretched, "reference": self.reference_stretched},
             "plt_stubs_that_only_ours_names": self.stubs,
+            "data_objects_that_the_reference_names": self.reference_objects,
             "reader_errors": dict(self.reader_errors),
             "examples": dict(self.examples),
             "third": {verdict: dict(votes) for verdict, votes in self.third.items()},
@@ -188,6 +194,7 @@ class Report:
             f"  no function on either side: {silent}, of which the reference knows a line: {self.only_line_known}",
             f"  names stretched over sections: ours {self.ours_stretched}, reference {self.reference_stretched}",
             f"  PLT stubs that only ours names: {self.stubs}",
+            f"  data objects that the reference names: {self.reference_objects}",
             "  seconds: " + ", ".join(f"{step} {value:.1f}" for step, value in self.seconds.items()),
         ]
         lines += [f"  READER ERROR {count}: {text}" for text, count in self.reader_errors.most_common(5)]
@@ -387,6 +394,13 @@ class Code:
     ranges: tuple[tuple[int, int], ...]
     aliases: Mapping[int, frozenset[str]]
     stubs: tuple[tuple[int, int], ...] = ()
+    objects: frozenset[tuple[int, str]] = frozenset()
+
+    def names_object(self, answer: Answer) -> bool:
+        """Whether the answer is nothing but the name of a data object."""
+        if answer.start is None or len(answer.frames) != 1 or answer.frames[0].line:
+            return False
+        return (answer.start, answer.frames[0].function) in self.objects
 
     def stretched(self, address: int, answer: Answer) -> bool:
         """Whether the answer is the bare name of a symbol that starts in another section than the one of ``address``."""
@@ -425,18 +439,23 @@ def read_code(path: Path) -> Code:
             if section["sh_flags"] & wanted == wanted and section["sh_size"]
         ]
         names: dict[int, set[str]] = defaultdict(set)
+        objects: set[tuple[int, str]] = set()
         for section in elf.iter_sections():
             if section["sh_type"] in {"SHT_SYMTAB", "SHT_DYNSYM"}:
-                for address, name in _code_symbols(elf, section):
-                    names[address].add(without_version(name))
+                for address, name, kind in _code_symbols(elf, section):
+                    if kind == OBJECT:
+                        objects.add((address, without_version(name)))
+                    else:
+                        names[address].add(without_version(name))
     return Code(
         ranges=tuple(sorted(place for _, place in sections)),
         aliases={address: frozenset(found) for address, found in names.items()},
+        objects=frozenset(objects - {(address, name) for address, found in names.items() for name in found}),
         stubs=tuple(place for name, place in sections if name.startswith((".plt", ".iplt"))),
     )
 
 
-def _code_symbols(elf: ELFFile, section: Section) -> Iterator[tuple[int, str]]:
+def _code_symbols(elf: ELFFile, section: Section) -> Iterator[tuple[int, str, int]]:
     order = "<" if elf.little_endian else ">"
     strings = elf.get_section(section["sh_link"]).data()
     entry = struct.Struct(order + ("IBBHQQ" if elf.elfclass == 64 else "IIIBBH"))
@@ -447,10 +466,10 @@ def _code_symbols(elf: ELFFile, section: Section) -> Iterator[tuple[int, str]]:
             name, info, _, index, value, _ = fields
         else:
             name, value, _, info, _, index = fields
-        if name and index and info & 0xF in SYMBOL_TYPES_OF_CODE:
+        if name and index and (info & 0xF in SYMBOL_TYPES_OF_CODE or info & 0xF == OBJECT):
             if thumb_bit and info & 0xF == FUNC:
                 value &= ~1
-            yield value, strings[name : strings.index(b"\0", name)].decode("utf-8", "replace")
+            yield value, strings[name : strings.index(b"\0", name)].decode("utf-8", "replace"), info & 0xF
 
 
 def convert(path: Path, out: Path, *, converter: str) -> None:
@@ -499,18 +518,39 @@ def ask_eu_addr2line(binary: Path, addresses: Sequence[int]) -> dict[int, Answer
     return dict(parse_eu_addr2line(ask(command, (f"{one:#x}" for one in addresses), exits=(0, 1))))
 
 
-def named_by(others: Mapping[int, Answer], answers: Mapping[int, Answer]) -> dict[int, Answer]:
-    """The answers with another reader's name in each frame without one, where both tell the same places all along the chain."""
+GDB_PROGRAM = """
+for line in open({questions!r}):
+    block, names = gdb.block_for_pc(int(line)), []
+    while block and not (block.is_global or block.is_static):
+        if block.function:
+            names.append(block.function.linkage_name)
+        block = block.superblock
+    print("chain", int(line), chr(9).join(names))
+"""
 
-    def named(address: int, answer: Answer) -> Answer:
-        other = others.get(address, NOTHING)
-        if [(one.file, one.line) for one in answer.frames] != [(one.file, one.line) for one in other.frames]:
+
+def ask_gdb(binary: Path, addresses: Sequence[int]) -> dict[int, tuple[str, ...]]:
+    """The names along the inline chain of each address, innermost first, as gdb reads them from the DWARF of an ELF file."""
+    with tempfile.TemporaryDirectory(prefix="symup-gdb.") as folder:
+        questions, program = Path(folder) / "questions", Path(folder) / "program.py"
+        questions.write_text("\n".join(map(str, addresses)))
+        program.write_text(GDB_PROGRAM.format(questions=str(questions)))
+        command = [GDB, "-nx", "-batch", "-iex", "set auto-load off", "-x", str(program), str(binary)]
+        lines = [line.rstrip("\n").split(" ", 2) for line in ask(command, ()) if line.startswith("chain ")]
+    return {int(address): tuple(names.split("\t")) if names else () for _, address, names in lines}
+
+
+def named_by(names: Mapping[int, Sequence[str]], answers: Mapping[int, Answer]) -> dict[int, Answer]:
+    """The answers with another reader's name in each frame without one, where both see the same number of frames."""
+
+    def named(answer: Answer, chain: Sequence[str]) -> Answer:
+        if len(answer.frames) != len(chain):
             return answer
-        pairs = zip(answer.frames, other.frames, strict=True)
-        frames = tuple(Frame(a.function or b.function, a.file, a.line) for a, b in pairs)
+        pairs = zip(answer.frames, chain, strict=True)
+        frames = tuple(Frame(one.function or name, one.file, one.line) for one, name in pairs)
         return Answer(frames=frames, start=answer.start)
 
-    return {address: named(address, answer) for address, answer in answers.items()}
+    return {address: named(answer, names.get(address, ())) for address, answer in answers.items()}
 
 
 def without_scopes(answers: Mapping[int, Answer]) -> dict[int, Answer]:
@@ -536,7 +576,8 @@ def last_component(name: str) -> str:
     )
     while (shorter := re.sub(r"<[^<>]*>", "", name)) != name:
         name = shorter
-    return re.sub(r"\[abi:[^]]*\]", "", name).rsplit("::", 1)[-1].strip()
+    name = re.sub(r"\[abi:[^]]*\]|\(anonymous namespace\)::", "", name)
+    return re.sub(r"(?<!operator)\(.*\)( const)?\Z", "", name).rsplit("::", 1)[-1].strip()
 
 
 def measure(
@@ -549,12 +590,12 @@ def measure(
     converter: str,
     third: bool,
     voices: int = 200,
-    elfutils: Path | None = None,
+    supplemented: Path | None = None,
 ) -> Report:
     """Converts (unless a GSYM file is given), asks both readers, and counts; the third reader is asked about ``voices`` of each class.
 
-    ``elfutils`` is a file that eu-addr2line can read more of than llvm-symbolizer can of ``binary``. Names that the latter can't tell
-    are then the former's, by `named_by`, names are compared without their scopes, and there is no third voice.
+    ``supplemented`` is a file that refers to one that dwz made, whose names llvm-symbolizer can't read: they are gdb's then, compared
+    without their scopes, and there is no third voice.
     """
     report = Report(name=name)
     clock = time.perf_counter()
@@ -576,11 +617,11 @@ def measure(
         lap("gsymutil")
     reference = ask_symbolizer(binary, drawn)
     lap("symbolizer")
-    if elfutils:
+    if supplemented:
         nameless = [address for address, one in reference.items() if any(not frame.function for frame in one.frames)]
-        reference |= named_by(ask_eu_addr2line(elfutils, nameless), {one: reference[one] for one in nameless})
+        reference |= named_by(ask_gdb(supplemented, nameless), {one: reference[one] for one in nameless})
         ours, reference = without_scopes(ours), without_scopes(reference)
-        lap("elfutils")
+        lap("gdb")
     for address in drawn:
         if address not in ours or address not in reference:
             raise RuntimeError(f"a reader left out {address:#x} of {name}")
@@ -590,12 +631,15 @@ def measure(
         if code.stretched(address, reference[address]):
             reference[address] = NOTHING
             report.reference_stretched += 1
+        if code.names_object(reference[address]):
+            reference[address] = NOTHING
+            report.reference_objects += 1
         if not reference[address].frames and code.names_stub(address, ours[address]):
             ours[address] = NOTHING
             report.stubs += 1
         _count(report, address, ours[address], reference[address], code.aliases)
     _choose_examples(report, ours, reference)
-    if third and not elfutils:
+    if third and not supplemented:
         _arbitrate(report, binary, ours, reference, code.aliases, voices)
         lap("third")
     return report
