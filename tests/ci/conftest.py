@@ -60,6 +60,28 @@ def checkout(shared: Path) -> Path:
     return target
 
 
+@pytest.fixture(scope="session")
+def wheel(shared: Path, checkout: Path) -> Path:
+    """symup as a wheel, as PyPI will have it."""
+    folder = shared / "wheel"
+    with locked(shared / "wheel.lock"):
+        if not folder.exists():
+            command = [
+                sys.executable,
+                "-m",
+                "pip",
+                "wheel",
+                "-q",
+                "--no-deps",
+                "--wheel-dir",
+                f"{folder}.partial",
+                str(checkout),
+            ]
+            subprocess.run(command, check=True, capture_output=True, env=os.environ | {"SYMUP_COMPILE": "0"})
+            Path(f"{folder}.partial").rename(folder)
+    return next(folder.glob("*.whl"))
+
+
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
     upload, upload_lines = mint(name="ci", scopes=frozenset({Scope.UPLOAD}), project="*")

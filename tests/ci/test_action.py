@@ -14,6 +14,7 @@ import pytest
 
 from tests.ci.composite import EXPRESSION, Finished, Runner, read_yaml
 from tests.ci.conftest import EXAMPLES, ROOT, Store, locked, way_to_the_network
+from uploader import __version__
 
 ACTION = read_yaml(ROOT / "action.yml")
 Use = Callable[..., Finished]
@@ -88,6 +89,17 @@ def test_stores_the_symbols_and_tells_what_it_did(use: Use, store: Store) -> Non
     report = json.loads(Path(outputs["report"]).read_text())
     assert sorted(Path(outcome["path"]).name for outcome in report["outcomes"]) == ["billing", "search", "users"]
     assert "billing" in finished.summary
+
+
+def test_a_wheel_of_the_actions_own_version_is_preferred(use: Use, wheel: Path, tmp_path: Path) -> None:
+    """As from PyPI, with its index page in a folder. Nothing is built, and what is installed is taken over by the next job."""
+    job = {"RUNNER_TOOL_CACHE": str(tmp_path / "other tools"), "PIP_FIND_LINKS": str(wheel.parent)}
+    first = use({"version": "", "command": "install"}, **job)
+    assert first.succeeded, first.log
+    assert f"symup {__version__}" in first.log
+    assert "installed already" not in first.log
+    assert "own sources" not in first.log
+    assert "installed already" in use({"version": "", "command": "install"}, **job).log
 
 
 def test_a_second_run_sends_nothing(use: Use) -> None:

@@ -7,7 +7,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from pathlib import Path
 import pytest
 from ruamel.yaml import YAML
 
-from tests.ci.conftest import EXAMPLES, ROOT, Store, locked, way_to_the_network
+from tests.ci.conftest import EXAMPLES, ROOT, Store, way_to_the_network
 from uploader import __version__
 
 TEMPLATE = ROOT / ".gitlab-ci-template.yml"
@@ -86,28 +85,6 @@ class Project:
 
     def artifact(self, name: str) -> str:
         return (self.folder / ".gitlab-ci-local" / "artifacts" / "symup" / "symup-report" / name).read_text()
-
-
-@pytest.fixture(scope="session")
-def wheel(shared: Path, checkout: Path) -> Path:
-    """symup as a wheel, as PyPI will have it."""
-    folder = shared / "wheel"
-    with locked(shared / "wheel.lock"):
-        if not folder.exists():
-            command = [
-                sys.executable,
-                "-m",
-                "pip",
-                "wheel",
-                "-q",
-                "--no-deps",
-                "--wheel-dir",
-                f"{folder}.partial",
-                str(checkout),
-            ]
-            subprocess.run(command, check=True, capture_output=True, env=os.environ | {"SYMUP_COMPILE": "0"})
-            Path(f"{folder}.partial").rename(folder)
-    return next(folder.glob("*.whl"))
 
 
 @pytest.fixture
