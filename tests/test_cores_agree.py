@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from uploader.gsym.decode import decode
+
 import cores
 
 COMPILED_EXPECTED = os.environ.get("SYMUP_COMPILE") == "1"
@@ -64,13 +66,35 @@ def test_both_cores_give_the_same_bytes(
     built_binary: Callable[[str], Path],
     tmp_path: Path,
 ) -> None:
-    binary = built_binary(recipe)
+    assert_same_bytes(built_binary(recipe), compiled_core, plain_core, tmp_path)
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("version", ["1", "2"])
+def test_both_cores_keep_the_same_aliases(
+    version: str,
+    compiled_core: cores.Core,
+    plain_core: cores.Core,
+    built_binary: Callable[[str], Path],
+    tmp_path: Path,
+) -> None:
+    """Of a C++ program, whose constructors have two names each."""
+    flags = ("--keep-aliases", "--gsym-version", version)
+    table = decode(assert_same_bytes(built_binary("g++-dwarf4"), compiled_core, plain_core, tmp_path, *flags))[1]
+    assert len(table.alias_name)
+
+
+def assert_same_bytes(
+    binary: Path, compiled_core: cores.Core, plain_core: cores.Core, folder: Path, *flags: str
+) -> bytes:
+    """Converts a binary on both cores, and gives what both wrote."""
     results = {}
     for core in (compiled_core, plain_core):
-        out = tmp_path / f"{core.name}.gsym"
-        done = core.run("convert", str(binary), "-o", str(out))
+        out = folder / f"{core.name}.gsym"
+        done = core.run("convert", str(binary), "-o", str(out), *flags)
         assert done.returncode == 0, f"{core.name}: {done.stderr}"
         results[core.name] = out.read_bytes()
     compiled, plain = results.values()
     assert len(compiled) > 200
     assert compiled == plain
+    return compiled
