@@ -40,6 +40,7 @@ def answers_soundly(data: bytes) -> bool:
         gsym = Gsym(data)
         for address in (0, gsym.header.base_address, gsym.header.base_address + 0x12):
             gsym.lookup(address)
+            gsym.aliases(address)
     except MalformedGsym:
         pass
     try:
