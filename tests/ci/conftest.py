@@ -7,9 +7,11 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -90,6 +92,25 @@ def store(tmp_path: Path) -> Iterator[Store]:
     tokens.write_text(upload_lines + read_lines)
     with RunningServer(tmp_path / "served", tokens=tokens) as server:
         yield Store(server, upload.reveal(), read.reveal())
+
+
+@pytest.fixture
+def no_store() -> Iterator[str]:
+    """A server that is no symbol store."""
+
+    class Nothing(BaseHTTPRequestHandler):
+        def answer(self) -> None:
+            self.send_error(404)
+
+        do_GET = do_POST = do_PUT = do_HEAD = answer  # noqa: N815  # named by the library
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # named by the library
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Nothing) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
 
 
 @pytest.fixture(scope="session")

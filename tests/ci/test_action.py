@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-import threading
-from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -243,25 +241,6 @@ def test_every_input_is_used_and_none_within_a_script() -> None:
         for text in (*step["env"].values(), step.get("working-directory", "")):
             used |= {match[1].removeprefix("inputs.") for match in EXPRESSION.finditer(text)}
     assert set(ACTION["inputs"]) <= used
-
-
-@pytest.fixture
-def no_store() -> Iterator[str]:
-    """A server that is no symbol store."""
-
-    class Nothing(BaseHTTPRequestHandler):
-        def answer(self) -> None:
-            self.send_error(404)
-
-        do_GET = do_POST = do_PUT = do_HEAD = answer  # noqa: N815  # named by the library
-
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # named by the library
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Nothing) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
 
 
 def _made(folder: Path) -> Path:

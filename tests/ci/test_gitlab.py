@@ -20,6 +20,7 @@ from uploader import __version__
 
 TEMPLATE = ROOT / ".gitlab-ci-template.yml"
 GITLAB_CI_LOCAL = "gitlab-ci-local@4.61.1"
+NEW_REPOSITORY = ("init -q -b main", "remote add origin https://gitlab.example.com/shop/services.git")
 
 PIPELINE = """
 stages: [build, symbols, check]
@@ -87,25 +88,36 @@ class Project:
         return (self.folder / ".gitlab-ci-local" / "artifacts" / "symup" / "symup-report" / name).read_text()
 
 
-@pytest.fixture
-def project(
-    tmp_path: Path, peer: Callable[[str], str], npm_package: Callable[[str], Path], store: Store, wheel: Path
-) -> Project:
-    for command in ("node", "git", "rsync", "cc"):
+@pytest.fixture(scope="session")
+def gitlab_ci_local(peer: Callable[[str], str], npm_package: Callable[[str], Path]) -> list[str]:
+    for command in ("node", "git", "rsync"):
         peer(command)
     program = npm_package(GITLAB_CI_LOCAL) / ".bin" / "gitlab-ci-local"
-    folder, home = tmp_path / "services", tmp_path / "home"
+    return [str(program), "--force-shell-executor", "--shell-isolation", "--no-color"]
+
+
+@pytest.fixture
+def project(
+    tmp_path: Path, peer: Callable[[str], str], gitlab_ci_local: list[str], store: Store, wheel: Path
+) -> Project:
+    peer("cc")
+    folder = tmp_path / "services"
     shutil.copytree(EXAMPLES / "monorepo", folder, ignore=shutil.ignore_patterns("build"))
     shutil.copy(TEMPLATE, folder)
     shutil.copy(wheel, folder)
-    home.mkdir()
-    environ = {"PATH": os.environ["PATH"], "HOME": str(home), "LANG": "C.UTF-8", **way_to_the_network()}
-    environ |= {f"GIT_{who}_{what}": "ci@localhost" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    environ = environment(tmp_path / "home")
     (folder / ".gitlab-ci-local-variables.yml").write_text(f"SYMUP_TO: {store.url}\nSYMUP_TOKEN: {store.token}\n")
     (folder / ".gitignore").write_text("build/\n.gitlab-ci-local/\n.gitlab-ci-local-variables.yml\n")
-    for command in ("init -q -b main", "remote add origin https://gitlab.example.com/shop/services.git"):
+    for command in NEW_REPOSITORY:
         subprocess.run(["git", *command.split()], cwd=folder, env=environ, check=True)
-    return Project(folder, [str(program), "--force-shell-executor", "--shell-isolation", "--no-color"], environ)
+    return Project(folder, gitlab_ci_local, environ)
+
+
+def environment(home: Path) -> dict[str, str]:
+    """The variables of a runner's machine."""
+    home.mkdir()
+    who = {f"GIT_{who}_{what}": "ci@localhost" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    return {"PATH": os.environ["PATH"], "HOME": str(home), "LANG": "C.UTF-8", **who, **way_to_the_network()}
 
 
 def test_the_job_stores_once_and_tells_later_jobs(project: Project, store: Store, wheel: Path) -> None:
@@ -121,7 +133,7 @@ def test_the_job_stores_once_and_tells_later_jobs(project: Project, store: Store
     assert store.token not in first.log + second.log
 
 
-def test_a_broken_binary_fails_as_the_gate_says_and_only_then(project: Project, wheel: Path) -> None:
+def test_only_what_was_asked_for_fails(project: Project, wheel: Path, no_store: str) -> None:
     cut = "head -c 4096 build/bin/billing >cut && mv cut build/bin/billing"
     free = project.pipeline(stage="symbols", version=wheel.name, after_build=cut)
     assert free.became("symup") == "PASS", free.log
@@ -130,6 +142,9 @@ def test_a_broken_binary_fails_as_the_gate_says_and_only_then(project: Project, 
     assert any("billing" in issue["location"]["path"] for issue in json.loads(project.artifact("codequality.json")))
     gated = project.pipeline(stage="symbols", version=wheel.name, after_build=cut, **{"fail-on": "failed"})
     assert gated.became("symup") == "FAIL", gated.log
+    assert project.pipeline(stage="symbols", version=wheel.name, to=no_store).became("symup") == "WARN"
+    strict = project.pipeline(stage="symbols", version=wheel.name, to=no_store, **{"store-trouble": "fail"})
+    assert strict.became("symup") == "FAIL"
 
 
 def test_a_later_job_pushes_what_the_build_job_put_into_a_folder(
@@ -149,6 +164,25 @@ def test_a_later_job_pushes_what_the_build_job_put_into_a_folder(
         check=False,
     )
     assert checked.returncode == 0
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*/gitlab-ci.yml")), ids=lambda path: path.parent.name)
+def test_pipelines_of_the_examples_become_jobs(path: Path, tmp_path: Path, gitlab_ci_local: list[str]) -> None:
+    shutil.copy(TEMPLATE, tmp_path)
+    page = re.sub(
+        r"remote: https://\S*/(\.gitlab-ci-template\.yml)$", r"local: \1", path.read_text(), flags=re.MULTILINE
+    )
+    (tmp_path / ".gitlab-ci.yml").write_text(page)
+    environ = environment(tmp_path / "home")
+    for command in (*NEW_REPOSITORY, "add -A", "commit -q -m pipeline"):
+        subprocess.run(["git", *command.split()], cwd=tmp_path, env=environ, check=True)
+    done = subprocess.run(
+        [*gitlab_ci_local, "--list-csv-all"], cwd=tmp_path, env=environ, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    jobs = [line.partition(";")[0] for line in done.stdout.splitlines()]
+    assert any(name.startswith("symup") for name in jobs)
+    assert any(name.startswith("build") for name in jobs)
 
 
 def test_the_template_installs_the_version_that_it_belongs_to() -> None:
