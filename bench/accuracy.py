@@ -166,11 +166,13 @@ def _maker(producer: Any) -> str:
 def table(results: Sequence[Mapping[str, Any]]) -> str:
     """The page's table, with the sums above it and the classes of differences below."""
     chains = sorted(one["agreement"]["chains_percent"] for one in results)
+    large = [one["agreement"]["chains_percent"] for one in results if one["size_bytes"] > 1_000_000]
     settled = sorted(map(_settled_percent, results))
     big = sum(one["size_bytes"] > 50_000_000 for one in results)
     lines = [
         (
-            f"{len(results)} files, {big} of them over 50 MB. Chains: median {statistics.median(chains):.3f} %, lowest "
+            f"{len(results)} files, {big} of them over 50 MB. Chains: median {statistics.median(chains):.3f} % (of the {len(large)} "
+            f"over 1 MB {statistics.median(large or chains):.3f} %), lowest "
             f"{chains[0]:.3f} %; {sum(share >= GOOD_PERCENT for share in chains)} files at {GOOD_PERCENT} % or above. "
             f"Where elfutils side with one of the two readers, too: lowest {settled[0]:.3f} %."
         ),

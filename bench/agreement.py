@@ -213,6 +213,7 @@ _LOOKUP = re.compile(r"0x([0-9a-f]{16}): (.*)")
 _WITH_OFFSET = re.compile(r"(?P<name>.*?) \+ (?P<offset>\d+)(?: @ (?P<path>.*):(?P<line>\d+))?")
 _PLACE = re.compile(r"(?P<path>.*):(?P<line>\d+)")
 _ROOTED = re.compile(r"\.{0,2}[/\\]|[A-Za-z]:[/\\]")
+_CLONE = re.compile(r"(\.(constprop|isra|part|cold|lto_priv|llvm)(\.\d+)?)+\Z")
 _BASE_NAME = re.compile(r"[^/\\]*\Z")
 
 
@@ -704,11 +705,23 @@ def _arbitrate(
         votes: Counter[str] = Counter()
         for address in found:
             voice = voices.get(address, NOTHING)
-            pair = [compare(side[address], voice, aliases) for side in (ours, reference)]
+            pair = [compare(side[address], as_cloned(voice, side[address]), aliases) for side in (ours, reference)]
             chains = tuple(one.verdict in {Verdict.AGREE, Verdict.NO_FUNCTION} for one in pair)
             leaves = tuple(one.leaf_line for one in pair)
             votes[_vote(chains) or _vote(leaves, " (innermost line)") or "undecided"] += 1
         report.third[verdict] = votes
+
+
+def as_cloned(voice: Answer, answer: Answer) -> Answer:
+    """The third reader's answer with DWARF's names, which know of no clones, replaced by those of clones where ``answer`` has these."""
+    if len(voice.frames) != len(answer.frames):
+        return voice
+    pairs = list(zip(voice.frames, answer.frames, strict=True))
+    frames = tuple(
+        Frame(b.function, a.file, a.line) if a.function and _CLONE.sub("", b.function) == a.function else a
+        for a, b in pairs
+    )
+    return Answer(frames=frames, start=voice.start)
 
 
 def _vote(sides: tuple[bool, ...], suffix: str = "") -> str:

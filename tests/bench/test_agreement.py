@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -228,3 +229,57 @@ def test_a_wrong_name_in_a_gsym_is_found(
     assert report.verdicts[Verdict.NAME] > 100
     assert report.chains_percent < 100.0
     assert all("ledger_odd" in example for example in report.examples[Verdict.NAME])
+
+
+@pytest.mark.parametrize(
+    ("voice", "ours", "told"),
+    [("f", "f.constprop.0", "f.constprop.0"), ("f", "f.L3", "f"), ("f", "g.cold", "f"), ("", "f.cold", "")],
+)
+def test_the_third_voice_knows_a_clone_by_the_name_of_its_origin(voice: str, ours: str, told: str) -> None:
+    heard = agreement.as_cloned(answer(Frame(voice, "a.c", 1)), answer(Frame(ours, "a.c", 2)))
+    assert heard.frames == (Frame(told, "a.c", 1),)
+
+
+def test_only_a_bare_name_of_data_names_an_object() -> None:
+    code = agreement.Code(ranges=((0, 0x100),), aliases={}, objects=frozenset({(0x10, "table")}))
+    assert code.names_object(answer(Frame("table")))
+    assert not code.names_object(answer(Frame("table", "a.c", 1)))
+    assert not code.names_object(answer(Frame("table"), start=0x20))
+    assert not code.names_object(answer(Frame("function")))
+
+
+def test_names_that_one_reader_lacks_come_from_another_that_sees_as_many_frames() -> None:
+    nameless = {0x1: answer(Frame("", "a.c", 1), Frame("f", "a.c", 2)), 0x2: answer(Frame("", "a.c", 3))}
+    named = agreement.named_by({0x1: ("inner", "other"), 0x2: ("inner", "outer")}, nameless)
+    assert named[0x1].frames == (Frame("inner", "a.c", 1), Frame("f", "a.c", 2))
+    assert named[0x2] == nameless[0x2]
+
+
+@pytest.mark.parametrize(
+    ("name", "bare"),
+    [
+        ("a::b<int, c<d> >::f", "f"),
+        ("(anonymous namespace)::g(int, char)", "g"),
+        ("f.constprop.0.cold", "f"),
+        ("ns::f[abi:cxx11](int) [clone .cold]", "f"),
+        ("A<int>::operator()", "operator()"),
+        ("main", "main"),
+    ],
+)
+def test_a_bare_name_has_no_scope_no_arguments_and_no_clone(name: str, bare: str) -> None:
+    assert agreement.last_component(name) == bare
+
+
+def test_operators_that_compare_stay_apart() -> None:
+    assert agreement.last_component("A::operator<") != agreement.last_component("A::operator<<")
+    assert agreement.last_component("A::operator<") != agreement.last_component("A::operator>")
+
+
+def test_gdb_tells_the_chain_of_a_real_binary(
+    built_binary: Callable[[str], Path], missing: Callable[[str], None]
+) -> None:
+    if not shutil.which(agreement.GDB):
+        missing("gdb is not installed here")
+    binary = built_binary("gcc-dwarf5-O0")
+    named = {name: address for address, names in agreement.read_code(binary).aliases.items() for name in names}
+    assert agreement.ask_gdb(binary, [named["main"]]) == {named["main"]: ("main",)}
