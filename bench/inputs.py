@@ -154,7 +154,7 @@ SOURCES = {
         "mixed-versions": "testfiles_for_readelf/dwarf_test_versions_mix.so.elf",
         "arm-so": "testfiles_for_unittests/arm_exidx_test.so.elf",
         "arm-indirect-forms": "testfiles_for_unittests/arm_with_form_indirect.elf",
-        "riscv-clang": "testfiles_for_unittests/simple_clang.elf.riscv",
+        "riscv64": "testfiles_for_unittests/simple_clang.elf.riscv",
         "solaris-sparc64": "testfiles_for_unittests/exe_solaris64_cc.sparc.elf",
         "gcc48.o": "testfiles_for_readelf/gcc48-simple.o",
         "clang33.o": "testfiles_for_readelf/clang33-simple.o",
