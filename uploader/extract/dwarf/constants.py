@@ -4,31 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-TAG_ARRAY_TYPE: Final = 0x01
-TAG_CLASS_TYPE: Final = 0x02
-TAG_ENUMERATION_TYPE: Final = 0x04
-TAG_COMPILE_UNIT: Final = 0x11
-TAG_STRUCTURE_TYPE: Final = 0x13
-TAG_SUBROUTINE_TYPE: Final = 0x15
-TAG_UNION_TYPE: Final = 0x17
-TAG_INLINED_SUBROUTINE: Final = 0x1D
-TAG_MODULE: Final = 0x1E
-TAG_SUBPROGRAM: Final = 0x2E
-TAG_INTERFACE_TYPE: Final = 0x38
-TAG_NAMESPACE: Final = 0x39
-
-SCOPE_TAGS: Final = frozenset(
-    {
-        TAG_CLASS_TYPE,
-        TAG_STRUCTURE_TYPE,
-        TAG_UNION_TYPE,
-        TAG_MODULE,
-        TAG_INTERFACE_TYPE,
-        TAG_NAMESPACE,
-        TAG_ENUMERATION_TYPE,
-    }
-)
-
 FORM_ADDR: Final = 0x01
 FORM_BLOCK2: Final = 0x03
 FORM_BLOCK4: Final = 0x04

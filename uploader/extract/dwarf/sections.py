@@ -85,8 +85,3 @@ def load_sections(elf: ElfFile) -> DwarfSections:
     sections = loader.load_all_but_info()
     sections.info = loader.load("info")
     return sections
-
-
-def load_section(elf: ElfFile, field: str) -> bytes | memoryview:
-    """The section behind one field of `DwarfSections` alone. Raises `MalformedElf`."""
-    return SectionLoader(elf).load(field)

@@ -17,12 +17,6 @@ from uploader.symbols.columns import grown
 
 MAX_DEPTH = 16384
 
-PC_NONE = 0
-PC_RANGE = 1
-PC_LIST = 2
-
-ORIGIN_NONE = 0
-
 
 @cython.final
 @cython.cclass
@@ -30,7 +24,7 @@ class Walk:
     """The columns of the units walked so far.
 
     ``function_*`` has an item a subprogram with code, ``node_*`` one an inlined subroutine in it, in DIE order, ``scope_*``
-    pairs of a DIE's offset and its scope's. ``*_pc`` is ``PC_RANGE`` with start and end, or ``PC_LIST`` with the raw value
+    pairs of a DIE's offset and its scope's. ``*_pc`` is 1 with start and end in ``*_a`` and ``*_b``, or 2 with the raw value
     and the form of DW_AT_ranges.
     """
 
