@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.writers import elf_writer
+from tests.writers.crel_writer import SHT_CREL, CrelEntry, crel_table
 from tests.writers.elf_writer import CODE, SECTION, UNDEF, Section, Symbol, elf
 from uploader.binary.elf import ElfFile
 from uploader.binary.relocate import Relocator
@@ -50,6 +51,8 @@ def relocated(
         mask = (1 << bits) - 1
         body += struct.pack(order + word + word, entry.offset, info)
         body += struct.pack(order + word, entry.addend & mask) if table == RELA else b""
+    if table == SHT_CREL:
+        body = crel_table(CrelEntry(*entry) for entry in entries)
     sections = [
         Section(".text", b"x" * 0x40, flags=CODE, alignment=16),
         Section(".cold", b"x" * 0x40, flags=CODE, alignment=0x100),
@@ -137,6 +140,23 @@ def test_relocations_of_compressed_sections_apply_to_what_is_inflated() -> None:
     assert data == bytes(32) + struct.pack("<Q", 0x109) + bytes(24)
 
 
+@pytest.mark.parametrize(
+    ("machine", "bits", "little_endian", "wide"),
+    [
+        pytest.param(elf_writer.X86_64, 64, True, 1, id="x86-64"),
+        pytest.param(MIPS, 64, False, 18, id="mips64"),
+        pytest.param(MIPS, 64, True, 18, id="mips64el"),
+        pytest.param(elf_writer.ARM, 32, True, 2, id="arm"),
+    ],
+)
+def test_compact_tables_apply_as_plain_ones_do(machine: int, bits: int, little_endian: bool, wide: int) -> None:
+    entries = [Entry(0, wide, COLD, 4), Entry(8, wide, TEXT, 0x11), Entry(16, wide, ABSOLUTE, -4)]
+    how = {"machine": machine, "bits": bits, "little_endian": little_endian}
+    compact = relocated(bytes(24), *entries, table=SHT_CREL, **how)  # type: ignore[arg-type]  # what fits each parameter
+    assert compact == relocated(bytes(24), *entries, table=RELA, **how)  # type: ignore[arg-type]
+    assert compact[1] == [] and compact[0] != bytes(24)
+
+
 def test_linked_files_are_left_as_they_are() -> None:
     assert relocated(bytes(8), Entry(0, 1, COLD), kind=elf_writer.EXECUTABLE) == (bytes(8), [])
 
@@ -153,8 +173,14 @@ def test_a_machine_whose_relocations_are_unknown_is_refused() -> None:
         relocated(bytes(8), Entry(0, 1, COLD), machine=4242)
 
 
-@given(st.binary(max_size=24 * 8), st.sampled_from([32, 64]), st.booleans(), st.sampled_from([RELA, REL]))
+@given(st.binary(max_size=24 * 8), st.sampled_from([32, 64]), st.booleans(), st.sampled_from([RELA, REL, SHT_CREL]))
 def test_any_table_gives_bytes_of_the_same_size(raw: bytes, bits: int, little_endian: bool, table: int) -> None:
     for machine in (elf_writer.X86_64, elf_writer.RISCV, MIPS):
-        data, _ = relocated(bytes(40), raw=raw, bits=bits, little_endian=little_endian, table=table, machine=machine)
+        try:
+            data, _ = relocated(
+                bytes(40), raw=raw, bits=bits, little_endian=little_endian, table=table, machine=machine
+            )
+        except MalformedElf:
+            assert table == SHT_CREL
+            continue
         assert len(data) == 40

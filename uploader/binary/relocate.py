@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import cython
 
+from uploader.binary.crel import SHT_CREL, CrelTable
 from uploader.binary.elf import (
     EM_386,
     EM_AARCH64,
@@ -131,7 +132,11 @@ class Relocator:
         if elf.kind != ET_REL:
             return
         for section in elf.sections:
-            if section.type in (SHT_RELA, SHT_REL) and section.size_bytes and section.info < len(elf.sections):
+            if (
+                section.type in (SHT_RELA, SHT_REL, SHT_CREL)
+                and section.size_bytes
+                and section.info < len(elf.sections)
+            ):
                 target = elf.sections[section.info]
                 if target.name.startswith((".debug_", ".zdebug_")):
                     self._of.setdefault(target.index, []).append(section)
@@ -176,13 +181,21 @@ class Relocator:
         # A range list ends where both ends are 0, and all ones choose a base: the dead are marked by 1, as LLD marks them.
         tombstone = 1 if section.name.endswith("debug_ranges") else (1 << elf.bits) - 1
         lost = 0
-        for words in _entries(elf, table):
+        if table.type == SHT_CREL:
+            compact = CrelTable(data=elf.contents(table), is_64=elf.bits == 64, entries_at_a_time=ENTRIES_AT_A_TIME)
+            chunks, has_addends = compact.chunks(), compact.has_addends
+        else:
+            chunks, has_addends = _entries(elf, table), table.type == SHT_RELA
+        mips_64 = 0
+        if elf.machine == EM_MIPS and elf.bits == 64:
+            mips_64 = 1 if elf.little_endian and table.type != SHT_CREL else 2
+        for words in chunks:
             lost += apply(
                 target,
                 words,
-                3 if table.type == SHT_RELA else 2,
+                3 if has_addends else 2,
                 elf.bits == 64,
-                (1 if elf.little_endian else 2) if elf.machine == EM_MIPS and elf.bits == 64 else 0,
+                mips_64,
                 elf.little_endian,
                 bytes(operations),
                 symbols.value or array("Q", [0]),

@@ -128,3 +128,16 @@ def test_object_files_joined_into_one_say_the_same(
     alone = compiled("x86-64", "-c", out="a.o")
     subprocess.run([peer("ld"), "-r", "-o", "joined.ko", "a.o"], cwd=tmp_path, check=True, capture_output=True)
     assert from_their_starts(read(tmp_path / "joined.ko")) == from_their_starts(read(alone))
+
+
+def test_compact_relocations_say_what_plain_ones_say(peer: Callable[[str], str], tmp_path: Path) -> None:
+    (tmp_path / "a.c").write_text(SOURCE)
+    command = [peer("clang-22"), "-c", "-g", "-O2", "-ffunction-sections", "a.c"]
+    for flags in (["-o", "plain.o"], ["-Wa,--crel,--allow-experimental-crel", "-o", "compact.o"]):
+        subprocess.run([*command, *flags], cwd=tmp_path, check=True, capture_output=True, timeout=60)
+    with ElfFile.open(tmp_path / "compact.o") as elf:
+        assert elf.section(".crel.debug_info") is not None
+    found = read(tmp_path / "compact.o")
+    assert from_their_starts(found) == from_their_starts(read(tmp_path / "plain.o"))
+    assert {"helper", "first", "apart", "last"} <= set(found.names)
+    assert found.warnings == ()
