@@ -43,7 +43,7 @@ def layers() -> list[str]:
     [
         ("httpx", "uploader.transfer.http"),
         ("keyring", "uploader.auth"),
-        ("elftools", "uploader.binary.elf"),
+        ("elftools", "tests"),
         ("fastapi", "uploader.server"),
         ("uvicorn", "uploader.server"),
         ("typer", "uploader.cli"),

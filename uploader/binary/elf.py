@@ -1,8 +1,4 @@
-"""ELF files: header, sections, segments, notes and the bytes of sections. The only module that imports pyelftools.
-
-pyelftools reads the headers; everything it says is checked against the file's size before it is followed, and whatever it
-raises leaves as `NotElf` or `MalformedElf`. Opening a file reads its headers only.
-"""
+"""ELF files: the bytes of sections, notes, where code lies, and what `headers` reads. Opening a file reads its headers only."""
 
 from __future__ import annotations
 
@@ -13,10 +9,9 @@ import os
 import stat
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from uploader.binary.compression import (
     CompressionHeader,
@@ -24,43 +19,27 @@ from uploader.binary.compression import (
     read_gnu_header,
     read_header,
 )
+from uploader.binary.headers import (
+    EM_386,
+    EM_AARCH64,
+    EM_ARM,
+    EM_MIPS,
+    EM_PPC64,
+    EM_RISCV,
+    EM_S390,
+    EM_X86_64,
+    ET_REL,
+    MAGIC,
+    PF_X,
+    PT_LOAD,
+    PT_NOTE,
+    SHF_COMPRESSED,
+    SHT_NOTE,
+    Section,
+    read_headers,
+)
 from uploader.binary.layout import lay_out
 from uploader.errors import InputError, MalformedElf, NotElf
-
-if TYPE_CHECKING:
-    from elftools.elf.elffile import ELFFile
-
-MAGIC = b"\x7fELF"
-MIN_SIZE_BYTES = 52
-"""The size of the smaller of the two ELF headers: nothing shorter is an ELF file."""
-
-ET_REL, ET_EXEC, ET_DYN, ET_CORE = 1, 2, 3, 4
-(
-    SHT_NULL,
-    SHT_PROGBITS,
-    SHT_SYMTAB,
-    SHT_STRTAB,
-    SHT_RELA,
-    SHT_NOTE,
-    SHT_NOBITS,
-    SHT_REL,
-    SHT_DYNSYM,
-    SHT_SYMTAB_SHNDX,
-) = 0, 1, 2, 3, 4, 7, 8, 9, 11, 18
-SHF_WRITE, SHF_ALLOC, SHF_EXECINSTR, SHF_COMPRESSED = 0x1, 0x2, 0x4, 0x800
-PT_LOAD, PT_NOTE = 1, 4
-PF_X = 1
-
-EM_386, EM_MIPS, EM_PPC64, EM_S390, EM_ARM, EM_X86_64, EM_AARCH64, EM_RISCV = (
-    3,
-    8,
-    21,
-    22,
-    40,
-    62,
-    183,
-    243,
-)
 
 _MACHINE_NAMES = {
     2: "sparc",
@@ -80,58 +59,8 @@ _MACHINE_NAMES = {
     258: "loongarch",
 }
 
-MAX_HEADERS = 1 << 18
-"""Sections, and segments, that are believed: compilers give a function a section, but no file known comes near."""
-
 MAX_NOTE_BYTES = 16 << 20
 """Bytes of notes that are read in one file; an executable's take a few hundred."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Section:
-    """One section header (gABI, "Section Header"). Addresses, offsets and sizes are in bytes, as the file states them."""
-
-    name: str
-    index: int
-    type: int
-    flags: int
-    address: int
-    offset: int
-    size_bytes: int
-    """``sh_size``: the compressed size where the section is compressed."""
-    link: int
-    info: int
-    entry_size: int
-    alignment: int
-
-    @property
-    def is_code(self) -> bool:
-        """It is loaded and executable; its bytes may still be elsewhere (`has_bytes`)."""
-        return self.flags & (SHF_ALLOC | SHF_EXECINSTR) == SHF_ALLOC | SHF_EXECINSTR
-
-    @property
-    def has_bytes(self) -> bool:
-        """Its bytes are in this file: in a ``.debug`` file those of code and data are not."""
-        return self.type not in (SHT_NULL, SHT_NOBITS)
-
-    @property
-    def compressed(self) -> bool:
-        """Its bytes are compressed, in the standard or the legacy way."""
-        return self.has_bytes and (bool(self.flags & SHF_COMPRESSED) or self.name.startswith(".zdebug_"))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Segment:
-    """One program header (gABI, "Program Header"). In a ``.debug`` file it may tell of bytes that aren't there."""
-
-    type: int
-    flags: int
-    offset: int
-    address: int
-    size_bytes: int
-    """``p_filesz``."""
-    memory_size_bytes: int
-    alignment: int
 
 
 class ElfFile:
@@ -149,15 +78,17 @@ class ElfFile:
         self._stream = stream
         if bytes(data[:4]) != MAGIC:
             raise NotElf(f"{path or 'the input'} is not an ELF file")
-        if len(data) < MIN_SIZE_BYTES:
-            raise MalformedElf(f"{path or 'the input'} ends within its ELF header")
         try:
-            self._read_headers(stream)
-        except MalformedElf:
-            raise
-        # pyelftools lets construct, struct, index, key and unicode errors through besides its own two families.
-        except Exception as error:
-            raise MalformedElf(f"{path or 'the input'} has damaged ELF headers: {error}") from error
+            headers = read_headers(data)
+        except MalformedElf as error:
+            raise MalformedElf(f"{path or 'the input'} {error.message}") from None
+        self.bits = headers.bits
+        self.little_endian = headers.little_endian
+        self.kind = headers.kind
+        self.machine = headers.machine
+        self.flags = headers.flags
+        self.sections = headers.sections
+        self.segments = headers.segments
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> ElfFile:
@@ -396,121 +327,6 @@ class ElfFile:
     @cached_property
     def _by_name(self) -> dict[str, Section]:
         return {section.name: section for section in reversed(self.sections)}
-
-    def _read_headers(self, stream: Any) -> None:
-        from elftools.elf.elffile import ELFFile
-
-        elf = ELFFile(stream)
-        self.bits: int = elf.elfclass
-        self.little_endian: bool = elf.little_endian
-        self.machine: int = _number(elf["e_machine"])
-        self.kind: int = _number(elf["e_type"])
-        self.flags: int = elf["e_flags"]
-        self.sections: tuple[Section, ...] = self._read_sections(elf, stream)
-        self.segments: tuple[Segment, ...] = self._read_segments(elf, stream)
-
-    def _read_sections(self, elf: ELFFile, stream: Any) -> tuple[Section, ...]:
-        from elftools.common.utils import struct_parse
-
-        layout = elf.structs.Elf_Shdr
-        count = elf.num_sections()
-        if not count:
-            return ()
-        entry_size: int = elf["e_shentsize"]
-        self._check_table("section", elf["e_shoff"], count, entry_size, layout.sizeof())
-        headers = [struct_parse(layout, stream, elf["e_shoff"] + index * entry_size) for index in range(count)]
-        name_table = b""
-        name_index = elf.get_shstrndx()
-        if name_index:
-            if name_index >= count:
-                raise MalformedElf(f"{self.path or 'the input'} keeps its section names in a section that isn't there")
-            start, size_bytes = (
-                headers[name_index]["sh_offset"],
-                headers[name_index]["sh_size"],
-            )
-            if _number(headers[name_index]["sh_type"]) == SHT_NOBITS or start + size_bytes > self.size_bytes:
-                raise MalformedElf(f"{self.path or 'the input'} keeps its section names beyond its end")
-            name_table = bytes(self._data[start : start + size_bytes])
-        # Names may overlap: without a bound, a crafted table makes their sum grow with the square of the file.
-        budget = len(name_table) + (64 << 20)
-        sections = []
-        for index, header in enumerate(headers):
-            start = header["sh_name"]
-            end = name_table.find(b"\0", start) if start < len(name_table) else start
-            raw = name_table[start : end if end >= 0 else len(name_table)]
-            budget -= len(raw)
-            if budget < 0:
-                raise MalformedElf(f"{self.path or 'the input'} has section names that overlap without end")
-            sections.append(
-                Section(
-                    name=raw.decode("utf-8", "backslashreplace"),
-                    index=index,
-                    type=_number(header["sh_type"]),
-                    flags=header["sh_flags"],
-                    address=header["sh_addr"],
-                    offset=header["sh_offset"],
-                    size_bytes=header["sh_size"],
-                    link=header["sh_link"],
-                    info=header["sh_info"],
-                    entry_size=header["sh_entsize"],
-                    alignment=header["sh_addralign"],
-                )
-            )
-        return tuple(sections)
-
-    def _read_segments(self, elf: ELFFile, stream: Any) -> tuple[Segment, ...]:
-        from elftools.common.utils import struct_parse
-
-        layout = elf.structs.Elf_Phdr
-        count: int = elf["e_phnum"]
-        if count == 0xFFFF and self.sections:
-            count = self.sections[0].info
-        if not count or not elf["e_phoff"]:
-            return ()
-        entry_size: int = elf["e_phentsize"]
-        self._check_table("program", elf["e_phoff"], count, entry_size, layout.sizeof())
-        segments = []
-        for index in range(count):
-            header = struct_parse(layout, stream, elf["e_phoff"] + index * entry_size)
-            segments.append(
-                Segment(
-                    type=_number(header["p_type"]),
-                    flags=header["p_flags"],
-                    offset=header["p_offset"],
-                    address=header["p_vaddr"],
-                    size_bytes=header["p_filesz"],
-                    memory_size_bytes=header["p_memsz"],
-                    alignment=header["p_align"],
-                )
-            )
-        return tuple(segments)
-
-    def _check_table(self, what: str, offset: int, count: int, entry_size: int, least_size: int) -> None:
-        path = self.path or "the input"
-        if entry_size < least_size:
-            raise MalformedElf(f"{path} has {what} headers of {entry_size} bytes, too small")
-        if count > MAX_HEADERS:
-            raise MalformedElf(f"{path} claims {count} {what} headers")
-        if offset + count * entry_size > self.size_bytes:
-            raise MalformedElf(f"{path} ends within its {what} headers")
-
-
-@cache
-def _numbers() -> dict[str, int]:
-    from elftools.elf import enums
-
-    return {
-        name: number
-        for table_name, table in vars(enums).items()
-        if table_name.startswith(("ENUM_E_TYPE", "ENUM_E_MACHINE", "ENUM_SH_TYPE", "ENUM_P_TYPE"))
-        for name, number in table.items()
-        if isinstance(number, int)
-    }
-
-
-def _number(value: str | int) -> int:
-    """The number in the file that pyelftools gave a name to."""
-    return value if isinstance(value, int) else _numbers()[value]
 
 
 def _align(value: int, alignment: int) -> int:

@@ -6,7 +6,8 @@ import hashlib
 import struct
 from dataclasses import dataclass
 
-from uploader.binary.elf import SHT_DYNSYM, SHT_SYMTAB, ElfFile
+from uploader.binary.elf import ElfFile
+from uploader.binary.headers import SHT_DYNSYM, SHT_SYMTAB
 from uploader.errors import MalformedElf
 from uploader.model import Identity, IdScheme, Quality, Source, SymbolId
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from uploader.binary.elf import Section
+    from uploader.binary.headers import Section
 
 
 def lay_out(sections: Sequence[Section], *, bits: int, size_of: Callable[[Section], int]) -> dict[int, int]:

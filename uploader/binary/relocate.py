@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 import cython
 
 from uploader.binary.crel import SHT_CREL, CrelTable
-from uploader.binary.elf import (
+from uploader.binary.elf import ElfFile
+from uploader.binary.headers import (
     EM_386,
     EM_AARCH64,
     EM_ARM,
@@ -28,7 +29,6 @@ from uploader.binary.elf import (
     SHT_REL,
     SHT_RELA,
     SHT_SYMTAB_SHNDX,
-    ElfFile,
     Section,
 )
 from uploader.errors import MalformedElf

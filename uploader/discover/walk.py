@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from uploader.binary.elf import MAGIC, MIN_SIZE_BYTES
+from uploader.binary.headers import MAGIC, MIN_SIZE_BYTES
 from uploader.errors import UsageError
 
 _OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)

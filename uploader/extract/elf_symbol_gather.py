@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import cython
 
-from uploader.binary.elf import EM_ARM, EM_RISCV, ET_REL
+from uploader.binary.headers import EM_ARM, EM_RISCV, ET_REL
 from uploader.errors import MalformedElf
 
 if TYPE_CHECKING:

@@ -10,20 +10,15 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from uploader.binary.elf import (
-    EM_PPC64,
-    ET_REL,
-    SHT_DYNSYM,
-    SHT_SYMTAB,
-    SHT_SYMTAB_SHNDX,
-)
+from uploader.binary.headers import EM_PPC64, ET_REL, SHT_DYNSYM, SHT_SYMTAB, SHT_SYMTAB_SHNDX
 from uploader.errors import MalformedElf
 from uploader.extract.elf_symbol_choice import SymbolChooser
 from uploader.extract.elf_symbol_gather import Candidates, Descriptors, SymbolGatherer
 from uploader.model import Source
 
 if TYPE_CHECKING:
-    from uploader.binary.elf import ElfFile, Section
+    from uploader.binary.elf import ElfFile
+    from uploader.binary.headers import Section
     from uploader.extract.elf_symbol_choice import Choice
     from uploader.extract.plt import PltStubs
 

@@ -13,7 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 
-from uploader.binary.elf import EM_386, EM_AARCH64, EM_X86_64, ElfFile, Section
+from uploader.binary.elf import ElfFile
+from uploader.binary.headers import EM_386, EM_AARCH64, EM_X86_64, Section
 from uploader.errors import MalformedElf
 from uploader.symbols.columns import addresses
 

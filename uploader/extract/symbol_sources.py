@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from uploader.binary.elf import SHT_DYNSYM, SHT_SYMTAB, ElfFile
+from uploader.binary.elf import ElfFile
+from uploader.binary.headers import SHT_DYNSYM, SHT_SYMTAB
 from uploader.binary.mini_debuginfo import open_mini_debuginfo
 from uploader.errors import InputError
 from uploader.extract.elf_symbols import (

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from uploader.binary.elf import ET_CORE, ET_REL, ElfFile
+from uploader.binary.elf import ElfFile
+from uploader.binary.headers import ET_CORE, ET_REL
 from uploader.binary.identity import Identified, code_digest, identify
 from uploader.discover.companions import Companions
 from uploader.discover.walk import Trouble, walk

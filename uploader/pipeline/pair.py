@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from uploader.binary.elf import ET_REL
+from uploader.binary.headers import ET_REL
 from uploader.binary.identity import Identified
 from uploader.discover.companions import SYSTEM_DEBUG_DIRS, Companions, build_id_of
 from uploader.discover.debuginfod import DebugInfod

@@ -12,7 +12,8 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from uploader.binary.elf import ET_REL, ElfFile
+from uploader.binary.elf import ElfFile
+from uploader.binary.headers import ET_REL
 from uploader.errors import InputError
 from uploader.extract.dwarf.abbrev import Abbrevs
 from uploader.extract.dwarf.batches import Code, Part, named_batches
