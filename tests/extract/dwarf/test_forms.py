@@ -181,6 +181,31 @@ def test_indexes_count_from_the_bases_of_their_unit() -> None:
     assert [(each.name, each.ranges) for each in result.functions] == [("three", [(0x1100, 0x1108)])]
 
 
+@pytest.mark.parametrize("selector_size", [0, 2, 8])
+@pytest.mark.parametrize("dwarf64", [False, True])
+@pytest.mark.parametrize("little_endian", [True, False], ids=["little", "big"])
+def test_segment_selectors_before_addresses_are_passed(selector_size: int, dwarf64: bool, little_endian: bool) -> None:
+    """DWARF 5 §7.27: the header of a contribution to `.debug_addr` may put a selector before each address."""
+    encoding = dw.Encoding(little_endian=little_endian, dwarf64=dwarf64)
+    selector = b"\x77" * selector_size
+    head = encoding.number(5, 2) + bytes([encoding.address_size, selector_size])
+    addresses = [0x1100, 0x1000, 0x1010, 0x1020]
+    section = encoding.with_length(head + b"".join(selector + encoding.address(each) for each in addresses))
+    base = len(section) - len(addresses) * (8 + selector_size)
+    plain = subprogram("plain", 0, 0, low_pc=As(dw.ADDRX, 1), high_pc=As(dw.ADDRX1, 2))
+    listed = dw.Die(dw.SUBPROGRAM, {dw.NAME: "listed", dw.RANGES: As(dw.SEC_OFFSET, dw.RNGLISTS_HEADER_SIZE)})
+    indexed = bytes([3]) + dw.uleb(3) + dw.uleb(8)
+    from_base = bytes([4]) + dw.uleb(8) + dw.uleb(16)
+    root = compile_unit(plain, listed, attributes={dw.ADDR_BASE: As(dw.SEC_OFFSET, base), dw.LOW_PC: As(dw.ADDRX, 0)})
+    lists = dw.rnglists(indexed + from_base + b"\0", encoding=dw.Encoding(little_endian=little_endian), offsets=False)
+    unit = Unit(root, version=5, dwarf64=dwarf64)
+    found = read(assemble(unit, addresses=section, rnglists=lists, little_endian=little_endian))
+    assert {each.name: each.ranges for each in found.functions} == {
+        "plain": [(0x1000, 0x1010)],
+        "listed": [(0x1020, 0x1028), (0x1108, 0x1110)],
+    }
+
+
 @pytest.mark.parametrize("form", ["DATA1", "DATA2", "DATA4", "DATA8", "UDATA", "SDATA", "IMPLICIT_CONST", "DATA16"])
 @pytest.mark.parametrize("little_endian", [True, False], ids=["little", "big"])
 def test_a_constant_high_pc_counts_from_the_low_pc(form: str, little_endian: bool) -> None:

@@ -22,6 +22,8 @@ from tests.writers.dwarf_writer import (
     subprogram,
 )
 
+ENTRY_POINT = 0x03
+
 
 def read_unit(*children: Die, version: int = 4, attributes: dict[int, Any] | None = None, **sections: Any) -> Any:
     return read(assemble(Unit(compile_unit(*children, attributes=attributes), version=version), **sections))
@@ -210,6 +212,25 @@ class TestCode:
 
     def test_a_low_pc_alone_is_no_function(self) -> None:
         assert read_unit(Die(dw.SUBPROGRAM, {dw.NAME: "f", dw.LOW_PC: 0x1000})).names == []
+
+    @pytest.mark.parametrize("code", [{dw.LOW_PC: 0x1008}, {}], ids=["low pc alone", "no code"])
+    def test_an_entry_point_within_a_function_leaves_it_its_code_and_inlines(self, code: dict[int, Any]) -> None:
+        """Fortran's ENTRY (DWARF 5 §3.3): a second way into the same code."""
+        inner = abstract("inner")
+        entry = Die(ENTRY_POINT, {dw.NAME: "second", **code})
+        function = subprogram("f", 0x1000, 0x1010, entry, inlined(inner, 0x1008, 0x100C))
+        found = read_unit(inner, function)
+        assert [(each.name, each.ranges) for each in found.functions] == [("f", [(0x1000, 0x1010)])]
+        assert found.function("f").tree() == [("inner", [])]
+
+    def test_an_entry_point_with_code_of_its_own_is_a_function(self) -> None:
+        inner = abstract("inner")
+        code = {dw.LOW_PC: 0x1010, dw.HIGH_PC: As(dw.DATA4, 16)}
+        entry = Die(ENTRY_POINT, {dw.NAME: "second", **code}, [inlined(inner, 0x1014, 0x1018)])
+        found = read_unit(inner, subprogram("f", 0x1000, 0x1010, entry))
+        assert found.names == ["f", "second"]
+        assert found.function("second").ranges == [(0x1010, 0x1020)]
+        assert found.function("second").tree() == [("inner", [])]
 
     def test_a_nested_function_keeps_its_inlines_and_the_outer_one_its_own(self) -> None:
         a, b, c = abstract("a"), abstract("b"), abstract("c")

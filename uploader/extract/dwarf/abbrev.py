@@ -376,7 +376,7 @@ class Abbrevs:
         """What the walk does at a DIE of this tag whose abbreviation carries these slots (a bit set)."""
         if tag == 0x1D:
             return 4
-        if tag == 0x2E:
+        if tag == 0x2E or tag == 0x03:
             if slots & ((1 << 4) | (1 << 6)):
                 return 3
             return 0 if slots & 0b1110 else 2

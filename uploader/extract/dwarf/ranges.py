@@ -35,6 +35,7 @@ class RangeReader:
     unit_offset_size: cython.int[::1]
     unit_version: cython.int[::1]
     unit_addr_base: cython.longlong[::1]
+    unit_address_stride: cython.int[::1]
     unit_rnglists_base: cython.longlong[::1]
     unit_ranges_start: cython.longlong[::1]
 
@@ -58,6 +59,7 @@ class RangeReader:
         self.unit_offset_size = array("i", [unit.offset_size for unit in units] or [0])
         self.unit_version = array("i", [unit.version for unit in units] or [0])
         self.unit_addr_base = array("q", [unit.addr_base for unit in units] or [0])
+        self.unit_address_stride = array("i", [unit.address_stride for unit in units] or [0])
         self.unit_rnglists_base = array("q", [unit.rnglists_base for unit in units] or [0])
         self.unit_ranges_start = array("q", [unit.ranges_start for unit in units] or [0])
         self.count = 0
@@ -288,7 +290,8 @@ class RangeReader:
         size: cython.int = self.unit_address_size[unit]
         if index >= 0x10000000:
             return 0
-        at: cython.longlong = self.unit_addr_base[unit] + cython.cast(cython.longlong, index) * size
+        stride: cython.longlong = self.unit_address_stride[unit]
+        at: cython.longlong = self.unit_addr_base[unit] + cython.cast(cython.longlong, index) * stride
         if at < 0 or at + size > self.addresses_size:
             return 0
         return self._fixed(self.addresses, at, size)

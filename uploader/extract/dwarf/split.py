@@ -133,6 +133,7 @@ def _complete(unit: Unit, skeleton: Unit) -> None:
     skeleton.walked = False
     unit.low_pc = skeleton.low_pc
     unit.addr_base = skeleton.addr_base
+    unit.address_stride = skeleton.address_stride
     unit.line_offset = skeleton.line_offset
     unit.comp_dir = skeleton.comp_dir
     if unit.version < 5:

@@ -63,6 +63,9 @@ class Unit:
     line_offset: int = NO_OFFSET
     language: int = 0
     addr_base: int = 0
+    """Where its first address lies in `.debug_addr`."""
+    address_stride: int = 8
+    """How far its addresses lie apart there."""
     str_offsets_base: int = 0
     rnglists_base: int = 0
     ranges_start: int = 0
@@ -261,6 +264,7 @@ def _read_header(data: bytes | memoryview, offset: int, little_endian: bool) -> 
         unit_type=unit_type,
         table=abbrev_offset,
         dwo_id=dwo_id,
+        address_stride=address_size,
     )
     unit.walked = not unit.is_type_unit
     return unit, end, ""
@@ -277,6 +281,7 @@ def _read_first_die(unit: Unit, reader: DieReader, strings: StringReader) -> Non
     ):
         if (found := reader.slot(slot)) is not None:
             setattr(unit, attribute, min(found[1], FARTHEST_BASE))
+    _pass_selectors(unit, strings._sections)
     if (found := reader.slot(SLOT_STMT_LIST)) is not None:
         unit.line_offset = found[1]
     if (found := reader.slot(SLOT_LANGUAGE)) is not None:
@@ -298,9 +303,18 @@ def _read_first_die(unit: Unit, reader: DieReader, strings: StringReader) -> Non
         unit.low_pc = value if form == FORM_ADDR else address_at(strings, unit, value)
 
 
+def _pass_selectors(unit: Unit, sections: DwarfSections) -> None:
+    """Where a table's header says so, a segment selector stands before each address (DWARF 5 §7.27): passes over them."""
+    header = bytes(sections.addresses[unit.addr_base - 4 : unit.addr_base]) if unit.addr_base >= 8 else b""
+    version = b"\5\0" if sections.little_endian else b"\0\5"
+    if unit.version >= 5 and header[:3] == version + bytes([unit.address_size]) and header[3:] != b"\0":
+        unit.addr_base += header[3]
+        unit.address_stride += header[3]
+
+
 def address_at(strings: StringReader, unit: Unit, index: int) -> int:
     """The address that a unit's `.debug_addr` holds at ``index``, 0 where it holds none."""
     sections = strings._sections
-    at = unit.addr_base + index * unit.address_size
+    at = unit.addr_base + index * unit.address_stride
     raw = sections.addresses[at : at + unit.address_size]
     return int.from_bytes(raw, "little" if sections.little_endian else "big") if len(raw) == unit.address_size else 0

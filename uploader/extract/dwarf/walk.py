@@ -34,6 +34,7 @@ class Walk:
     unit_index: cython.uint
     unit_version: cython.int
     addr_base: cython.longlong
+    address_stride: cython.longlong
     executable_start: cython.ulonglong[::1]
     executable_end: cython.ulonglong[::1]
     executable_count: cython.int
@@ -85,6 +86,7 @@ class Walk:
         self.unit_index = 0
         self.unit_version = 0
         self.addr_base = 0
+        self.address_stride = 8
         self.executable_start = array("Q", [start for start, _ in executable] or [0])
         self.executable_end = array("Q", [end for _, end in executable] or [0])
         self.executable_count = len(executable)
@@ -119,6 +121,7 @@ class Walk:
         self.unit_index = index
         self.unit_version = unit.version
         self.addr_base = unit.addr_base
+        self.address_stride = unit.address_stride
         self.reader.enter(unit.offset, unit.end, unit.table, unit.address_size, unit.offset_size)
         first: cython.Py_ssize_t = unit.first_die
         end: cython.Py_ssize_t = unit.end
@@ -380,7 +383,7 @@ class Walk:
             if raw >= 0x10000000:
                 return 0
             size: cython.longlong = self.reader.address_size
-            at: cython.longlong = self.addr_base + cython.cast(cython.longlong, raw) * size
+            at: cython.longlong = self.addr_base + cython.cast(cython.longlong, raw) * self.address_stride
             if at < 0 or at + size > self.addresses_size:
                 return 0
             result: cython.ulonglong = 0
