@@ -393,7 +393,11 @@ class Lines:
         """The special opcode that advances address and line so and puts a row."""
         return raw(bytes([(line - self.line_base) + self.line_range * advance + self.opcode_base]))
 
-    def assemble(self, little_endian: bool, strings: Pool, line_strings: Pool) -> bytes:
+    def assemble(
+        self, little_endian: bool, strings: Pool, line_strings: Pool, string_offsets: bytearray | None = None
+    ) -> bytes:
+        """The table; what its forms refer to goes into the other sections."""
+        pools = strings, line_strings, bytearray() if string_offsets is None else string_offsets
         encoding = Encoding(little_endian=little_endian, address_size=self.address_size, dwarf64=self.dwarf64)
         fields = bytes([self.minimum_instruction_length])
         if self.version >= 4:
@@ -403,8 +407,8 @@ class Lines:
         )
         named = [file if isinstance(file, tuple) else (file, 0) for file in self.files]
         if self.version >= 5:
-            fields += self._entries(encoding, strings, line_strings, [(name, None) for name in self.directories])
-            fields += self._entries(encoding, strings, line_strings, named)
+            fields += self._entries(encoding, *pools, [(name, None) for name in self.directories])
+            fields += self._entries(encoding, *pools, named)
         else:
             for directory in self.directories:
                 fields += directory.encode() + b"\0"
@@ -419,7 +423,12 @@ class Lines:
         return encoding.with_length(body)
 
     def _entries(
-        self, encoding: Encoding, strings: Pool, line_strings: Pool, entries: Iterable[tuple[str, int | None]]
+        self,
+        encoding: Encoding,
+        strings: Pool,
+        line_strings: Pool,
+        string_offsets: bytearray,
+        entries: Iterable[tuple[str, int | None]],
     ) -> bytes:
         listed = list(entries)
         with_directory = any(directory is not None for _, directory in listed)
@@ -430,6 +439,11 @@ class Lines:
         for name, directory in listed:
             if self.path_form == STRING:
                 out += name.encode() + b"\0"
+            elif self.path_form in STRING_INDEX_FORMS:
+                index = len(string_offsets) // encoding.offset_size
+                string_offsets += encoding.offset(strings.place(name))
+                size = FIXED_SIZES.get(self.path_form)
+                out += uleb(index) if size is None else encoding.number(index, size)
             else:
                 pool = strings if self.path_form == STRP else line_strings
                 out += encoding.offset(pool.place(name))
@@ -474,7 +488,10 @@ def assemble(
     for unit in units:
         assembler.unit(unit)
     assembler.link()
-    line = b"".join(table.assemble(little_endian, assembler.strings, assembler.line_strings) for table in lines)
+    line = b"".join(
+        table.assemble(little_endian, assembler.strings, assembler.line_strings, assembler.string_offsets)
+        for table in lines
+    )
     return DwarfSections(
         info=bytes(assembler.info),
         abbrev=bytes(assembler.abbrev),

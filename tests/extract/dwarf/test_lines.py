@@ -487,7 +487,7 @@ class TestFileNames:
             (("a.c", 1), ("C:\\real", "inc"), "C:\\real", "C:\\real\\inc|a.c"),
         ],
     )
-    @pytest.mark.parametrize("form", [dw.STRING, dw.STRP, dw.LINE_STRP])
+    @pytest.mark.parametrize("form", [dw.STRING, dw.STRP, dw.LINE_STRP, dw.STRX, dw.STRX1, dw.STRX2, dw.STRX4])
     @pytest.mark.parametrize("with_md5", [False, True])
     def test_names_of_version_5(
         self,
@@ -500,3 +500,25 @@ class TestFileNames:
     ) -> None:
         more = {"version": 5, "path_form": form, "with_md5": with_md5}
         assert self.path(file, *directories, comp_dir=comp_dir, **more) == path
+
+    @pytest.mark.parametrize("dwarf64", [False, True])
+    @pytest.mark.parametrize("little_endian", [True, False], ids=["little", "big"])
+    @pytest.mark.parametrize("form", [dw.STRX, dw.STRX1, dw.STRX2, dw.STRX3, dw.STRX4])
+    def test_indexed_names_count_from_the_base_of_the_unit(self, form: int, dwarf64: bool, little_endian: bool) -> None:
+        """DWARF 5 §6.2.4.1 with §7.26: of the unit that uses the table, which says where its part of `.debug_str_offsets` begins."""
+        lines = Lines(
+            rows((0x1000, 1), end=0x1010),
+            files=["a.c", "a.c"],
+            directories=["/src"],
+            path_form=form,
+            version=5,
+            dwarf64=dwarf64,
+        )
+        filler = dw.Die(dw.VARIABLE, {dw.NAME: dw.As(dw.STRX, "filler")})
+        size = 8 if dwarf64 else 4
+        root = compile_unit(filler, attributes={dw.STMT_LIST: 0, dw.STR_OFFSETS_BASE: size})
+        sections = assemble(Unit(root, version=5, dwarf64=dwarf64), lines=[lines], little_endian=little_endian)
+        # The names' indexes begin behind the filler's, which the base leaves out: one less each.
+        sections.string_offsets = bytes(size) + sections.string_offsets
+        (table,) = read(sections).rows
+        assert table == [(0x1000, ("/src|a.c", 1)), (0x1010, None)]

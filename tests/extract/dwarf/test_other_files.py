@@ -5,11 +5,15 @@ from __future__ import annotations
 import shutil
 import subprocess
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from tests.extract.dwarf.reading import Function, Inline, Read, unfolded
+from tests.writers import dwarf_writer as dw
+from tests.writers.dwarf_writer import As, assemble, compile_unit
+from tests.writers.elf_writer import Section, elf
 from uploader.binary.elf import ElfFile
 from uploader.discover.linked import FilesBeside
 from uploader.extract.dwarf.linked import LinkedFiles, NoLinkedFiles
@@ -40,6 +44,8 @@ __attribute__((cold)) int unlikely(int value) { return half(value) + other(value
 """
 
 COMPILERS = {"gcc": ("gcc", "g++"), "clang": ("clang-22", "clang++-22")}
+
+ENTRY_PC, GNU_DWO_NAME, GNU_DWO_ID, GNU_RANGES_BASE, GNU_ADDR_BASE = 0x52, 0x2130, 0x2131, 0x2132, 0x2133
 
 Run = Callable[..., None]
 
@@ -113,7 +119,14 @@ def test_a_skeleton_with_inlines_of_its_own_counts_once(run: Run, tmp_path: Path
 
 @pytest.mark.parametrize(
     ("compiler", "version", "packer"),
-    [("gcc", 4, "llvm-dwp-22"), ("gcc", 4, "dwp"), ("clang", 4, "llvm-dwp-22"), ("clang", 5, "llvm-dwp-22")],
+    [
+        ("gcc", 4, "llvm-dwp-22"),
+        ("gcc", 4, "dwp"),
+        ("gcc", 5, "llvm-dwp-22"),
+        ("clang", 4, "llvm-dwp-22"),
+        ("clang", 4, "dwp"),
+        ("clang", 5, "llvm-dwp-22"),
+    ],
 )
 def test_packed_units_say_what_whole_ones_say(
     run: Run, tmp_path: Path, compiler: str, version: int, packer: str
@@ -124,6 +137,51 @@ def test_packed_units_say_what_whole_ones_say(
     for part in tmp_path.glob("*.dwo"):
         part.unlink()
     assert told(read(tmp_path / "parted")) == told(read(tmp_path / "whole"))
+
+
+@dataclass
+class OneSplitFile:
+    """A ``.dwo`` file that every skeleton finds."""
+
+    path: Path
+
+    def packages(self) -> Sequence[str]:
+        return ()
+
+    def split(self, directory: bytes, name: bytes) -> Sequence[str]:
+        return (str(self.path),)
+
+    def supplementary(self, name: bytes, build_id: bytes) -> Sequence[str]:
+        return ()
+
+
+@pytest.mark.parametrize("attribute", [dw.LOW_PC, ENTRY_PC], ids=["low pc", "entry pc"])
+@pytest.mark.parametrize("form", [dw.ADDR, dw.GNU_ADDR_INDEX], ids=["addr", "index"])
+def test_ranges_of_a_split_unit_of_version_4_count_from_its_skeletons_low_or_entry_pc(
+    tmp_path: Path, attribute: int, form: int
+) -> None:
+    identity = As(dw.DATA8, 0x1234)
+    base = As(form, 0x1100 if form == dw.ADDR else dw.Address(0x1100))
+    skeleton = compile_unit(
+        attributes={
+            GNU_DWO_NAME: As(dw.STRING, "f.dwo"),
+            GNU_DWO_ID: identity,
+            GNU_RANGES_BASE: As(dw.SEC_OFFSET, 16),
+            GNU_ADDR_BASE: As(dw.SEC_OFFSET, 0),
+            attribute: base,
+        }
+    )
+    function = dw.Die(dw.SUBPROGRAM, {dw.NAME: "f", dw.RANGES: As(dw.SEC_OFFSET, 0)})
+    split = assemble(dw.Unit(compile_unit(function, attributes={GNU_DWO_ID: identity})))
+    main = assemble(dw.Unit(skeleton), ranges=bytes(16) + dw.range_pairs((0, 8), (0x20, 0x28)))
+    (tmp_path / "f.dwo").write_bytes(
+        elf([Section(".debug_info.dwo", bytes(split.info)), Section(".debug_abbrev.dwo", bytes(split.abbrev))])
+    )
+    with ElfFile.from_bytes(dw.elf_with(main)) as binary:
+        result = read_dwarf(binary, binary.executable_ranges(), NameTable(), files=OneSplitFile(tmp_path / "f.dwo"))
+    assert result is not None
+    assert unfolded(result).function("f").ranges == [(0x1100, 0x1108), (0x1120, 0x1128)]
+    assert result.warnings == ()
 
 
 def test_parts_are_found_beside_the_binary_after_a_move(run: Run, tmp_path: Path) -> None:
