@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import platformdirs
 import pytest
 
-from uploader.config import PathGate, Settings, load, project_file
+from uploader.config import USER_FILE, PathGate, Settings, load, project_file, user_config_file
 from uploader.errors import UsageError
 from uploader.model import Quality
 
@@ -142,3 +143,19 @@ def test_without_files_only_flags_and_environment_count(project: Path, user_file
     (project / "symup.toml").write_text("require = 'full'\nproject = 'file'\n")
     chosen = load({}, environ={"SYMUP_PROJECT": "env"}, folder=project, user_file=user_file, files=False)
     assert (chosen.require, chosen.project) == (None, "env")
+
+
+@pytest.mark.parametrize("folder", [None, "", "  ", "/elsewhere/config", "relative"])
+def test_the_users_file_lies_where_platformdirs_would_put_it(
+    folder: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    if folder is None:
+        monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    else:
+        monkeypatch.setenv("XDG_CONFIG_HOME", folder.replace("/elsewhere", str(tmp_path)))
+    monkeypatch.chdir(tmp_path)
+    expected = Path(platformdirs.user_config_dir("symup")) / USER_FILE
+    expected.parent.mkdir(parents=True, exist_ok=True)
+    expected.touch()
+    assert user_config_file() == expected

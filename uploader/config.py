@@ -28,7 +28,7 @@ from __future__ import annotations
 import math
 import os
 import re
-import tomllib
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -136,9 +136,15 @@ def project_file(folder: Path) -> Path | None:
 
 def user_config_file() -> Path | None:
     """The user's own config file, where there is one."""
-    import platformdirs
+    if sys.platform == "linux":
+        # As platformdirs has it, which takes longer to import than all else that is read of the settings.
+        configured = os.environ.get("XDG_CONFIG_HOME", "").strip()
+        folder = Path(configured if os.path.isabs(configured) else "~/.config").expanduser() / "symup"
+    else:
+        import platformdirs
 
-    path = Path(platformdirs.user_config_dir("symup")) / USER_FILE
+        folder = Path(platformdirs.user_config_dir("symup"))
+    path = folder / USER_FILE
     return path if path.is_file() else None
 
 
@@ -150,6 +156,8 @@ def _from_file(path: Path) -> dict[str, object]:
         raise UsageError(f"can't read {path}: {error.strerror or error}") from error
     if len(text) > MAX_FILE_SIZE_BYTES:
         raise UsageError(f"{path} is over {MAX_FILE_SIZE_BYTES} bytes")
+    import tomllib
+
     try:
         document = tomllib.loads(text.decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:

@@ -9,6 +9,9 @@ from pathlib import Path
 
 REMEDY = "Install a C compiler and Python's headers (Debian: gcc python3-dev), then reinstall symup."
 
+SHARED = "_cython"
+"""The extension module that holds what all of the core's modules have from Cython (``setup.py``)."""
+
 _MARKS_CORE = re.compile(rb"^import cython$", re.MULTILINE)
 _MARK_WITHIN_BYTES = 8192
 
@@ -32,9 +35,10 @@ def uncompiled_modules() -> tuple[str, ...]:
     return tuple(sorted(names))
 
 
+@cache
 def compiled() -> bool:
-    """Whether every module of the core runs compiled."""
-    return not uncompiled_modules()
+    """Whether the core runs compiled: installing compiles all of it, what its modules share included, or leaves nothing behind."""
+    return any(Path(__file__).with_name(SHARED + suffix).exists() for suffix in EXTENSION_SUFFIXES)
 
 
 def description() -> str:

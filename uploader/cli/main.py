@@ -1,4 +1,4 @@
-"""The command ``symup``: its sub-commands, and the one place where errors become messages and exit codes."""
+"""The command ``symup``: the one place where errors become messages and exit codes."""
 
 from __future__ import annotations
 
@@ -6,80 +6,10 @@ import contextlib
 import os
 import signal
 import sys
-import traceback
-from collections.abc import Callable
-from typing import Annotated, NoReturn
+from typing import NoReturn
 
-import typer
-
-from uploader import __version__, core
-from uploader.cli import (
-    convert,
-    init,
-    inspect,
-    login,
-    logout,
-    lookup,
-    push,
-    serve,
-    status,
-    tell,
-    terminal,
-    upload,
-    whoami,
-)
-from uploader.errors import Interrupted, SymupError, UsageError
-
-HELP = """Turns what a build leaves behind into compact, verified symbol files, and gets them into a symbol store.
-
-Begin with: symup upload build/
-
-Then: symup status build/ tells what the store holds.
-
-Exit codes: 0 done, 1 some file failed, 2 usage, 3 nothing with symbols found, 4 not allowed,
-5 refused by the destination, 6 network gave out (run it again: it resumes), 7 quality below --require,
-130 interrupted.
-"""
-
-app = typer.Typer(
-    name="symup",
-    help=HELP,
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-)
-COMMANDS: dict[str, tuple[Callable[..., int], str]] = {
-    "upload": (upload.command, "Send what the store lacks of the symbols of binaries."),
-    "convert": (convert.command, "Write symbols to GSYM files, with no network at all."),
-    "inspect": (inspect.command, "Show what a binary or a GSYM file is and holds."),
-    "lookup": (lookup.command, "Show the function, file and line of addresses."),
-    "status": (status.command, "Tell what the store holds for binaries or ids."),
-    "push": (push.command, "Bring what one store holds to another."),
-    "serve": (serve.command, "Serve a symbol store over HTTP."),
-    "init": (init.command, "Write the CI job and the settings for a repository."),
-    "login": (login.command, "Keep a server's token in the keyring."),
-    "logout": (logout.command, "Delete a server's token from the keyring."),
-    "whoami": (whoami.command, "Tell which token is used, and what it may do."),
-}
-for name, (command, in_short) in COMMANDS.items():
-    app.command(name, short_help=in_short, context_settings=login.CONTEXT if name == "login" else None)(command)
-
-
-def _tell_version(wanted: bool) -> None:
-    if wanted:
-        terminal.result(f"symup {__version__} (core: {core.description()})")
-        raise typer.Exit
-
-
-@app.callback()
-def _options(
-    version: Annotated[
-        bool,
-        typer.Option("--version", callback=_tell_version, is_eager=True, help="Tell the version and which core runs."),
-    ] = False,
-) -> None:
-    pass
+from uploader.cli import terminal
+from uploader.errors import Interrupted, SymupError
 
 
 def main() -> NoReturn:
@@ -94,31 +24,27 @@ def main() -> NoReturn:
 def run(arguments: list[str], *, debug: bool = False) -> int:
     """Runs one command line and gives its exit code. With ``--json`` an error, too, is a document on stdout."""
     try:
-        code = app(args=arguments, prog_name="symup", standalone_mode=False)
+        if arguments == ["--version"]:
+            terminal.tell_version()
+            code = 0
+        else:
+            from uploader.cli.commands import invoke
+
+            code = invoke(arguments)
         with contextlib.suppress(BrokenPipeError):
             sys.stdout.flush()
-        return int(code or 0)
+        return code
     except SymupError as problem:
         told = problem
-    except (KeyboardInterrupt, typer.Abort):
+    except KeyboardInterrupt:
         told = Interrupted("interrupted", remedy="Run the same command again.")
     except Exception as problem:  # noqa: BLE001  # the last resort before a traceback
-        told = _usage(problem) or _bug(problem)
+        told = _bug(problem)
         if debug:
+            import traceback
+
             terminal.say(traceback.format_exc())
     return _tell(told, arguments)
-
-
-def _usage(problem: Exception) -> UsageError | None:
-    """What typer found wrong with the command line; None for an error of another kind.
-
-    Known by what it can do: where the class lives differs between typer's versions.
-    """
-    if not hasattr(problem, "format_message"):
-        return None
-    context = getattr(problem, "ctx", None)
-    command = context.command_path if context is not None else "symup"
-    return UsageError(str(problem.format_message()).rstrip("."), remedy=f"{command} --help")
 
 
 def _bug(problem: Exception) -> SymupError:
@@ -135,12 +61,15 @@ def _bug(problem: Exception) -> SymupError:
 
 
 def _tell(problem: SymupError, arguments: list[str]) -> int:
+    from uploader.cli.tell import in_github
+
     terminal.error(problem)
-    if tell.in_github(os.environ):
+    if in_github(os.environ):
         from uploader.report.github import error_annotation
 
         terminal.say(error_annotation(problem.message, problem.remedy))
     if "--json" in arguments:
+        from uploader.cli.commands import COMMANDS
         from uploader.report.json import report
         from uploader.report.run import Run
 

@@ -161,11 +161,12 @@ def reports(**paths: str | None) -> Reports:
 
 def debug_sources(chosen: config.Settings, observer: Progress) -> DebugSources:
     """Where debug information may be looked for, as the settings say. Raises `UsageError`; contacts nothing yet."""
-    from uploader.discover.debuginfod import DebugInfod, DebugInfodSettings
     from uploader.pipeline.pair import DebugSources
 
     debuginfod = None
     if chosen.debuginfod:
+        from uploader.discover.debuginfod import DebugInfod, DebugInfodSettings
+
         debuginfod = DebugInfod(DebugInfodSettings.from_environment(os.environ), note=observer.note)
     return DebugSources(debug_dirs=chosen.debug_dir, debuginfod=debuginfod)
 

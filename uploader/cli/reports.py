@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
@@ -60,6 +59,8 @@ class Reports:
 
     def _texts(self, run: Run) -> Iterator[tuple[str, str]]:
         if self.json is not None:
+            import json
+
             from uploader.report.json import report
 
             yield self.json, json.dumps(report(run), indent=2) + "\n"
@@ -68,6 +69,8 @@ class Reports:
 
             yield self.html, page(run)
         if self.code_quality is not None:
+            import json
+
             from uploader.report.gitlab import code_quality
 
             yield self.code_quality, json.dumps(code_quality(run), indent=2) + "\n"

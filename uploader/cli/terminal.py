@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import threading
@@ -10,7 +9,7 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TextIO
 
-from uploader import core
+from uploader import __version__, core
 from uploader.errors import SymupError
 from uploader.model import Outcome
 from uploader.progress import Progress, Silent
@@ -42,6 +41,8 @@ def announce(url: str) -> None:
 
 def document(value: Mapping[str, Any]) -> None:
     """The one JSON document of a run, on stdout. Names that aren't UTF-8 are escaped, so that it always is."""
+    import json
+
     text = json.dumps(value, indent=2, ensure_ascii=True)
     # A CI runner takes ##[…] for a command wherever it stands in a line; only texts can hold it.
     write(sys.stdout, text.replace("##[", "#\\u0023[") + "\n")
@@ -70,6 +71,11 @@ def lines(text: Iterable[str]) -> None:
     """Several lines for a person."""
     for line in text:
         say(line)
+
+
+def tell_version() -> None:
+    """The version, and which core runs, as a result."""
+    result(f"symup {__version__} (core: {core.description()})")
 
 
 def tell_core() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from uploader.config import FAILS_BY_ITSELF, PathGate
 from uploader.discover.walk import matches_any
@@ -15,7 +16,9 @@ from uploader.pipeline.verdict import exit_code
 from uploader.report.groups import advice, line_coverage
 from uploader.report.run import concerns, has_symbols
 from uploader.report.words import count, percent
-from uploader.transfer.protocol import Destination
+
+if TYPE_CHECKING:
+    from uploader.transfer.protocol import Destination
 
 NAMED_IN_ERROR = 3
 DEBUG_REMEDY = "Build with debug information: -g, or -g1 for lines only."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,8 +16,6 @@ NO_FUNCTIONS = "no function symbols in it"
 NO_FUNCTIONS_REMEDY = "Give the unstripped file, or its debug file beside it."
 
 _HELPFUL = {Decision.STORED, Decision.PRESENT, Decision.CONVERTED, Decision.PLANNED}
-
-_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +84,9 @@ def about(artifact: Artifact, outcome: Outcome) -> Outcome:
 
 def stumbled(path: str, error: Exception) -> Outcome:
     """The outcome of a file on which symup itself failed: told, so that the others go on."""
-    _log.debug("unexpected error in %s", path, exc_info=error)
+    import logging
+
+    logging.getLogger(__name__).debug("unexpected error in %s", path, exc_info=error)
     if isinstance(error, MemoryError):
         return failed(
             path,

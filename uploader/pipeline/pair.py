@@ -5,14 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from uploader.binary.headers import ET_REL
 from uploader.binary.identity import Identified
 from uploader.discover.companions import SYSTEM_DEBUG_DIRS, Companions, build_id_of
-from uploader.discover.debuginfod import DebugInfod
 from uploader.model import Identity, Outcome, Quality, Source
 from uploader.pipeline.artifact import Artifact, expected_quality
 from uploader.pipeline.outcomes import skipped
+
+if TYPE_CHECKING:
+    from uploader.discover.debuginfod import DebugInfod
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
