@@ -20,6 +20,7 @@ from tests.writers.elf_writer import (
     ABS,
     ALLOC,
     CODE,
+    FUNC,
     GLOBAL,
     IFUNC,
     LOCAL,
@@ -212,14 +213,77 @@ def test_an_unsized_function_inside_a_sized_one_ends_with_it() -> None:
     ]
 
 
-def test_unsized_labels_inside_a_sized_function_are_not_functions() -> None:
-    assert rows(
-        read([Symbol("outer", 0x1000, 0x40), Symbol("loop", 0x1010, 0, NOTYPE), Symbol("after", 0x1040, 0, NOTYPE)])
-    ) == [
+@pytest.mark.parametrize("binding", [LOCAL, WEAK])
+def test_unsized_labels_inside_a_sized_function_are_not_functions(binding: int) -> None:
+    inside = Symbol("loop", 0x1010, 0, NOTYPE, binding)
+    assert rows(read([Symbol("outer", 0x1000, 0x40), inside, Symbol("after", 0x1040, 0, NOTYPE)])) == [
         (0x1000, 0x1040, b"outer"),
         (0x1040, 0x1100, b"after"),
     ]
     assert names(Symbol("outer", 0x1000, 0x40), Symbol("sized", 0x1010, 8, NOTYPE)) == [b"outer", b"sized"]
+
+
+@pytest.mark.parametrize("kind", [FUNC, NOTYPE])
+def test_global_labels_inside_a_sized_function_are_its_other_entries(kind: int) -> None:
+    """As the kernel's ``entry_SYSCALL_64_after_hwframe`` in ``entry_SYSCALL_64``."""
+    table = [
+        Symbol("entry", 0x1000, 0x40, kind),
+        Symbol("after_hwframe", 0x1010, 0, NOTYPE),
+        Symbol("loop", 0x1018, 0, NOTYPE, LOCAL),
+        Symbol("return", 0x1020, 0, NOTYPE),
+        Symbol("next", 0x1040, 0x10),
+    ]
+    assert rows(read(table)) == [
+        (0x1000, 0x1040, b"entry"),
+        (0x1010, 0x1020, b"after_hwframe"),
+        (0x1020, 0x1040, b"return"),
+        (0x1040, 0x1050, b"next"),
+    ]
+
+
+def test_an_entry_ends_with_the_innermost_function_around_it() -> None:
+    table = [
+        Symbol("array", 0x1000, 0x100),
+        Symbol("thunk", 0x1010, 0x10),
+        Symbol("entry", 0x1018, 0, NOTYPE),
+        Symbol("later", 0x1080, 0, NOTYPE),
+    ]
+    assert rows(read(table)) == [
+        (0x1000, 0x1100, b"array"),
+        (0x1010, 0x1020, b"thunk"),
+        (0x1018, 0x1020, b"entry"),
+        (0x1080, 0x1100, b"later"),
+    ]
+
+
+@pytest.mark.parametrize("size", [0, 8])
+@pytest.mark.parametrize("binding", [LOCAL, GLOBAL])
+def test_data_within_code_ends_a_label_without_a_size_and_has_no_name(size: int, binding: int) -> None:
+    """As the header that boot loaders look for ends ``start`` in Xen."""
+    data = Symbol("multiboot_header", 0x1010, size, OBJECT, binding)
+    symbols = read([Symbol("start", 0x1000, 0, NOTYPE), data, Symbol("begin", 0x1040, 0, NOTYPE)])
+    assert rows(symbols) == [(0x1000, 0x1010, b"start"), (0x1040, 0x1100, b"begin")]
+    elsewhere = Symbol("counter", 0x1010, size, OBJECT, binding, section=".data")
+    assert rows(read([Symbol("start", 0x1000, 0, NOTYPE), elsewhere])) == [(0x1000, 0x1100, b"start")]
+
+
+def test_data_within_code_ends_no_function() -> None:
+    """A table among its instructions does not say that they end there."""
+    data = Symbol("table", 0x1010, 8, OBJECT)
+    assert rows(read([Symbol("sized", 0x1000, 0x20), data])) == [(0x1000, 0x1020, b"sized")]
+    assert rows(read([Symbol("unsized", 0x1000), data])) == [(0x1000, 0x1100, b"unsized")]
+
+
+def test_data_under_the_address_of_a_function_is_no_name_of_it() -> None:
+    data = Symbol("data", 0x1000, 0x30, OBJECT)
+    symbols = read([data, Symbol("__function", 0x1000, 0x10), Symbol("__other", 0x1000, 0x10)])
+    assert rows(symbols) == [(0x1000, 0x1010, b"__other")]
+    assert symbols.aliases(0x1000) == (b"__function",)
+
+
+def test_data_gives_a_label_of_its_address_no_size() -> None:
+    symbols = read([Symbol("data", 0x1000, 0x30, OBJECT), Symbol("label", 0x1000, 0, NOTYPE), Symbol("f", 0x1010, 8)])
+    assert rows(symbols) == [(0x1000, 0x1010, b"label"), (0x1010, 0x1018, b"f")]
 
 
 def test_of_several_sizes_the_largest_that_stays_in_the_section_counts() -> None:
@@ -327,7 +391,7 @@ symbol_lists = st.lists(
         name=st.text("_ab@$.Ltx", max_size=5),
         value=st.integers(0xFF8, 0x1218),
         size_bytes=st.sampled_from([0, 0, 1, 8, 0x20, 0x100, 1 << 63]),
-        type=st.sampled_from([elf_writer.FUNC, NOTYPE, IFUNC, OBJECT]),
+        type=st.sampled_from([FUNC, NOTYPE, IFUNC, OBJECT]),
         binding=st.sampled_from([GLOBAL, LOCAL, WEAK]),
         section=st.sampled_from([".text", ".fini", ".data", ABS]),
         other=st.just(0),

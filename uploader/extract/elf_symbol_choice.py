@@ -131,30 +131,32 @@ class SymbolChooser:
         first: cython.Py_ssize_t = 0
         out: cython.Py_ssize_t = 0
         covered: cython.ulonglong = 0
+        inner: cython.ulonglong = 0
         while first < self.count:
             best: cython.uint = self.order[first]
             start: cython.ulonglong = self.start[best]
             limit: cython.ulonglong = self.limit[best]
             function_size: cython.ulonglong = 0
             label_size: cython.ulonglong = 0
-            is_function: cython.bint = False
+            counts: cython.bint = start >= covered
             last: cython.Py_ssize_t = first
             while last < self.count and self.start[self.order[last]] == start:
                 at: cython.uint = self.order[last]
                 size: cython.ulonglong = self.size[at]
-                if self.rank[at] < 4:
-                    is_function = True
+                # Functions, and global labels: an entry point that people know, though it lies in what has a size.
+                if self.rank[at] <= 4:
+                    counts = True
                 if size <= self.limit[at] - start:
                     if self.rank[at] < 4:
                         function_size = max(function_size, size)
-                    else:
+                    elif self.rank[at] < 8:
                         label_size = max(label_size, size)
                 limit = max(limit, self.limit[at])
                 if last > first and self.better(at, best):
                     best = at
                 last += 1
             size = function_size if function_size != 0 else label_size
-            if size != 0 or is_function or start >= covered:
+            if size != 0 or counts or self.rank[best] == 8:
                 self.out_start[out] = start
                 self.out_chosen[out] = best
                 self.out_first[out] = first
@@ -162,19 +164,48 @@ class SymbolChooser:
                 if size != 0:
                     self.out_end[out] = start + size
                     self.out_extended[out] = 0
+                    inner = start + size
+                    covered = max(covered, inner)
                 else:
-                    self.out_end[out] = covered if start < covered < limit else limit
+                    self.out_end[out] = limit
+                    if start < inner < limit:
+                        self.out_end[out] = inner
+                    elif start < covered < limit:
+                        self.out_end[out] = covered
                     self.out_extended[out] = 1
-                if size != 0 and start + size > covered:
-                    covered = start + size
                 out += 1
             first = last
-        self.out_count = out
-        index: cython.Py_ssize_t = 0
-        for index in range(out - 1):
-            if self.out_extended[index] and self.out_start[index + 1] < self.out_end[index]:
-                self.out_end[index] = self.out_start[index + 1]
+        self.out_count = self.end_unsized(out)
         return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def end_unsized(self, count: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Ends what has no size at the next symbol, a label at data too; then takes out the data, and gives how many are left."""
+        next_symbol: cython.ulonglong = 0xFFFFFFFFFFFFFFFF
+        next_start: cython.ulonglong = 0xFFFFFFFFFFFFFFFF
+        index: cython.Py_ssize_t = 0
+        kept: cython.Py_ssize_t = 0
+        for index in range(count):
+            # From the last to the first.
+            at: cython.Py_ssize_t = count - 1 - index
+            rank: cython.uchar = self.rank[self.out_chosen[at]]
+            if self.out_extended[at]:
+                self.out_end[at] = min(self.out_end[at], next_symbol if rank < 4 else next_start)
+            next_start = self.out_start[at]
+            if rank != 8:
+                next_symbol = next_start
+        for index in range(count):
+            if self.rank[self.out_chosen[index]] != 8:
+                self.out_start[kept] = self.out_start[index]
+                self.out_end[kept] = self.out_end[index]
+                self.out_extended[kept] = self.out_extended[index]
+                self.out_chosen[kept] = self.out_chosen[index]
+                self.out_first[kept] = self.out_first[index]
+                self.out_last[kept] = self.out_last[index]
+                kept += 1
+        return kept
 
     @cython.cfunc
     @cython.nogil

@@ -34,7 +34,8 @@ class Descriptors:
 class Candidates:
     """Symbols that name code, in the tables' order, as columns. ``limit`` is the end of the section that the symbol lies in.
 
-    ``rank`` is 0 for global, 1 for weak, 2 for local, and 4 more for NOTYPE: the lower the better.
+    ``rank`` is 0 for global, 1 for weak, 2 for local, and 4 more for NOTYPE: the lower the better. 8 marks data within code: it names
+    nothing, but an unsized label ends there.
     """
 
     start: array[int]
@@ -222,7 +223,7 @@ class SymbolGatherer:
             kind: cython.uint = info & 15
             # STT_FUNC, STT_GNU_IFUNC, and old ARM's STT_ARM_TFUNC; STT_NOTYPE counts by where it lies.
             is_function: cython.bint = kind == 2 or kind == 10 or (kind == 13 and self.is_arm)
-            if not is_function and kind != 0:
+            if not is_function and kind > 1:
                 continue
             if section == 0xFFFF:
                 if index >= self.wide_count:
@@ -272,7 +273,7 @@ class SymbolGatherer:
             # STB_GLOBAL and STB_GNU_UNIQUE, STB_WEAK, then STB_LOCAL and the unheard-of.
             binding: cython.uint = info >> 4
             rank: cython.uchar = 0 if binding == 1 or binding == 10 else (1 if binding == 2 else 2)
-            self.rank[at] = rank if is_function else rank + 4
+            self.rank[at] = rank if is_function else (8 if kind == 1 else rank + 4)
             self.source[at] = source
             self.count = at + 1
         return 0

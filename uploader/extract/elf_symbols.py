@@ -30,7 +30,10 @@ FROM_PLT = 3
 _SOURCES = (Source.SYMTAB, Source.DYNSYM, Source.MINI_DEBUGINFO, Source.PLT)
 
 RANK_OF_STUBS = 7
-"""Behind all that `Candidates.rank` knows: any other name of the same address is better."""
+"""Behind all that `Candidates.rank` knows of names: any other of the same address is better."""
+
+RANK_OF_DATA = 8
+"""What `Candidates.rank` marks data with: no name of a function."""
 
 
 class ElfSymbols:
@@ -75,6 +78,8 @@ class ElfSymbols:
             offset = self._candidates.name_offset[candidate]
             name = self.text[offset : offset + self._candidates.name_length[candidate]]
             rank = self._candidates.rank[candidate]
+            if rank == RANK_OF_DATA:
+                continue
             ranked[name] = min(rank, ranked.get(name, rank))
         ranked.pop(self.name(index), None)
         return tuple(
@@ -95,10 +100,11 @@ def read_symbols(elf: ElfFile, *, symtab: bool = True, dynsym: bool = True) -> E
 
     - Counted are FUNC and GNU_IFUNC symbols, and NOTYPE ones that lie in executable sections (hand-written assembly); not
       those without a name, mapping symbols (``$a``, ``$x.foo``), local ``.L`` labels, and unsized NOTYPE labels
-      inside a sized function.
+      inside a sized function, unless they are global: those are entry points (``entry_SYSCALL_64_after_hwframe``).
     - One name for each address: FUNC over NOTYPE, global over weak over local, then the fewest leading underscores, the
       shortest, the bytewise first. The others are its `ElfSymbols.aliases`.
-    - The size is the largest that stays within the section; size 0 reaches to the next symbol or the section's end.
+    - The size is the largest that stays within the section; size 0 reaches to the next symbol, a label's to the next data as well, or
+      to the end of the function or section around it.
     - On ARM the Thumb bit is masked; on ppc64 ELFv1 descriptors in ``.opd`` are followed where its bytes are in the file.
 
     In a relocatable file addresses count from where `ElfFile.layout` puts each section. Raises `MalformedElf` where a table
