@@ -105,7 +105,7 @@ def plot(found: Mapping[str, Mapping[str, Any]]) -> str:
                 series=points(found, SERIES, figure),
                 others=points(found, REAL, figure),
                 line=(line.slope, line.intercept) if line else None,
-                note=f"{1000 * line.slope:.2f} {unit} for each 1000 MB, R² = {line.r_squared:.4f}" if line else "",
+                note=f"{100 * line.slope:.3g} {unit} for each 100 MB, R² = {line.r_squared:.4f}" if line else "",
             )
         )
     return chart.svg(panels, "symup convert: time and memory against the size of the debug information")

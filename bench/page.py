@@ -207,8 +207,8 @@ def levels(section: Mapping[str, Any]) -> str:
         lines = list(one["uploads"])
         head = (
             *("level", "CPU, s", "MB"),
-            *(f"compress + send at {line} Mbit/s, s" for line in lines),
-            *(f"whole upload at {line} Mbit/s, s" for line in lines),
+            *(f"sum at {line} Mbit/s, s" for line in lines),
+            *(f"upload at {line} Mbit/s, s" for line in lines),
         )
         rows = []
         for level, taken in one["levels"].items():

@@ -254,12 +254,12 @@ def main() -> int:
     for name in () if options.only_page else wanted:
         print(f"{name}:", file=sys.stderr, flush=True)
         names = tuple(inputs.expand(options.inputs)) if options.inputs else SECTIONS[name].names
-        load = os.getloadavg()[0]
+        measured = circumstances(sys.argv[1:], os.getloadavg()[0])
         # Apart, so that the memory of one section is no part of the next one's peaks.
         fresh = peaks.aside(SECTIONS[name].measure, replace(plan, names=names))
         if options.inputs and name in results:
             fresh["found"] = {**results[name]["found"], **fresh["found"]}
-        results[name] = {"measured": circumstances(sys.argv[1:], load), **fresh}
+        results[name] = {"measured": measured, **fresh}
         failed |= any("unavailable" in one for one in fresh["found"].values())
         data.write_text(page.as_json(results))
         page.write(options.docs, results)
