@@ -9,8 +9,9 @@ import zstandard
 
 from uploader.transfer.protocol import MAX_CHUNK_SIZE_BYTES
 
-LEVEL = 12
-"""The zstd level. It is part of the chunks' names: the same file must give the same chunks, so one thread and one level."""
+LEVEL = 6
+"""The zstd level: the one that whole uploads gain most from over lines of 10 to 1000 Mbit/s (docs/performance.md). It is part of the
+chunks' names: the same file must give the same chunks, so one thread and one level."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
