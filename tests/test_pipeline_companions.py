@@ -192,6 +192,46 @@ def test_what_has_its_debug_information_is_not_searched_for(whole: Path, tmp_pat
     assert (len(artifact.inputs), artifact.search) == (1, None)
 
 
+@pytest.fixture(scope="module")
+def with_little(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A binary that kept the DWARF of an assembler file alone, and its debug file with that of all its code."""
+    folder = tmp_path_factory.mktemp("little")
+    (folder / "helper.S").write_text(".globl helper\n.type helper, @function\nhelper: ret\n.size helper, .-helper\n")
+    split_debug.run("gcc", "-c", "-g", "helper.S", "-o", "with.o", cwd=folder)
+    (folder / "app").mkdir()
+    whole = split_debug.build(folder / "app" / "whole", str(folder / "with.o"))
+    app = split_debug.build(folder / "app" / "app", "-g0", str(folder / "with.o"))
+    debug = split_debug.debug_file(whole, folder / "symbols" / "app.debug")
+    # Both are links of the same code; only the second was told to leave the debug information of C out.
+    split_debug.run("objcopy", f"--update-section=.note.gnu.build-id={_note_of(whole)}", app)
+    split_debug.run("objcopy", f"--add-gnu-debuglink={debug}", app)
+    whole.unlink()
+    return app, debug
+
+
+def _note_of(path: Path) -> Path:
+    note = path.with_name("note")
+    split_debug.run("objcopy", "-O", "binary", "--only-section=.note.gnu.build-id", path, note)
+    return note
+
+
+def test_a_debug_file_with_more_dwarf_than_the_binary_is_read_for_it(
+    with_little: tuple[Path, Path], tmp_path: Path
+) -> None:
+    app, debug = with_little
+    with ElfFile.open(app) as elf:
+        section = elf.section(".debug_info")
+        assert section is not None and section.size_bytes < 200
+    for order in ([app, debug], [debug, app]):
+        (artifact,) = gathered(*order).artifacts
+        assert [file.path for file in artifact.inputs] == [str(app), str(debug)]
+        _, table = decode(memoryview(make(artifact, dwarf=True, threads=1).gsym))
+        assert b"folded" in {table.names[name] for name in table.node_name}
+    shutil.copy(debug, app.with_name("app.debug"))
+    (found,) = gathered(app).artifacts
+    assert [Path(file.path).name for file in found.inputs] == ["app", "app.debug"]
+
+
 def test_without_dwarf_a_debug_file_still_gives_its_symbols(whole: Path, tmp_path: Path) -> None:
     folder = tmp_path / "dist"
     split_debug.debug_file(whole, folder / "app.debug")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 
 import pytest
 
@@ -77,3 +78,34 @@ def test_damage_in_the_dies_costs_the_dies(field: str) -> None:
     )
     assert [each[:4] for each in told(extracted.table)] == [F[:4], ASM[:4]]
     assert extracted.warnings
+
+
+LITTLE = dw.assemble(
+    dw.Unit(dw.compile_unit(dw.subprogram("asm", 0x1020, 0x1030), attributes={dw.STMT_LIST: 0})),
+    lines=[dw.Lines(dw.rows((0x1020, 7), end=0x1030), files=["a.S"])],
+)
+"""What an assembler leaves in a binary whose other debug information was taken out."""
+
+
+@pytest.mark.parametrize("compress", ["", "zlib", "zstd"])
+def test_of_several_files_the_one_with_the_most_dwarf_speaks(compress: str) -> None:
+    little, much = dw.elf_with(LITTLE, symbols=SYMBOLS), dw.elf_with(SECTIONS, symbols=SYMBOLS, compress=compress)
+    with ElfFile.from_bytes(little) as one, ElfFile.from_bytes(much) as other:
+        for main, *companions in itertools.permutations([one, other]):
+            assert told(build(main, companions=companions).table) == [F, ASM]
+
+
+def test_where_the_most_dwarf_is_damaged_the_next_speaks() -> None:
+    damaged = bytearray(dw.elf_with(SECTIONS, symbols=SYMBOLS, compress="zlib"))
+    with ElfFile.from_bytes(bytes(damaged)) as elf:
+        section = elf.section(".debug_info")
+    assert section is not None
+    damaged[section.offset + 24 : section.offset + section.size_bytes] = b"\xff" * (section.size_bytes - 24)
+    with (
+        ElfFile.from_bytes(dw.elf_with(LITTLE, symbols=SYMBOLS)) as main,
+        ElfFile.from_bytes(bytes(damaged)) as companion,
+    ):
+        extracted = build(main, companions=[companion])
+    assert told(extracted.table)[1] == (0x1020, 0x1030, "asm", [(0x1020, "a.S", 7)], [])
+    (warning,) = extracted.warnings
+    assert warning.startswith("DWARF could not be read")

@@ -71,6 +71,8 @@ class Identified:
     has_code_bytes: bool
     """The code is in this file; False for ``.debug`` files."""
     debug_link: DebugLink | None = None
+    dwarf_size_bytes: int = 0
+    """How long its ``.debug_info`` claims to be once it is inflated: of two files, the one that tells more."""
 
 
 def identify(elf: ElfFile) -> Identified:
@@ -92,7 +94,20 @@ def identify(elf: ElfFile) -> Identified:
         code_sections=code,
         has_code_bytes=any(section.is_code and section.has_bytes and section.size_bytes for section in elf.sections),
         debug_link=_debug_link(elf),
+        dwarf_size_bytes=dwarf_size_bytes(elf, ".debug_info"),
     )
+
+
+def dwarf_size_bytes(elf: ElfFile, name: str) -> int:
+    """How long a debug section claims to be once it is inflated; all of that name together, 0 where there is none."""
+    total = 0
+    for section in elf.sections_named(name):
+        if section.has_bytes:
+            try:
+                total += elf.inflated_size_bytes(section)
+            except MalformedElf:
+                total += section.size_bytes
+    return total
 
 
 def code_digest(elf: ElfFile) -> str | None:

@@ -73,7 +73,7 @@ class Companions:
         self._walked: dict[str, list[str]] | None = None
 
     def search(self, binary: Identified) -> Search:
-        """The best companion that adds DWARF, or at least symbols, to ``binary``: the first with DWARF, in this order.
+        """The best companion that adds DWARF, or at least symbols, to ``binary``: the first with more DWARF, in this order.
 
         1. ``.build-id/xx/yyyy.debug`` under each debug folder, each root, the binary's folder and the system's debug folders;
         2. the name of ``.gnu_debuglink``, the binary's own with ``.debug``, and its own: beside it, in ``.debug/`` there, among the
@@ -94,7 +94,7 @@ class Companions:
             met = check(binary, path)
             if isinstance(met, Rejected):
                 rejected.setdefault(path, met)
-            elif Source.DWARF in met.sources:
+            elif met.dwarf_size_bytes > binary.dwarf_size_bytes:
                 return Search(found=met, rejected=tuple(rejected.values()), looked_in=tuple(looked))
             elif fallback is None:
                 fallback = met
@@ -111,7 +111,7 @@ class Companions:
                 yield place, os.path.join(place, file)
             for folder in self._debug_dirs:
                 yield folder, os.path.join(folder, file)
-        names = _names(binary)
+        names = names_of(binary)
         own = os.path.basename(binary.path)
         for name in names:
             for folder in folders:
@@ -159,7 +159,8 @@ def check(binary: Identified, path: str, *, build_id_only: bool = False) -> Iden
             reason = _mismatch(binary, file, elf, build_id_only=build_id_only)
     except InputError as error:
         return Rejected(path=path, reason=error.message.removeprefix(path).lstrip(": "))
-    if reason is None and not any(source in file.sources and source not in binary.sources for source in _ADDS):
+    adds = any(source in file.sources and source not in binary.sources for source in _ADDS)
+    if reason is None and not adds and file.dwarf_size_bytes <= binary.dwarf_size_bytes:
         reason = "holds nothing that the binary lacks"
     return file if reason is None else Rejected(path=path, reason=reason)
 
@@ -189,8 +190,8 @@ def _mismatch(binary: Identified, file: Identified, elf: ElfFile, *, build_id_on
     return None
 
 
-def _names(binary: Identified) -> tuple[str, ...]:
-    """Base names to look for, the likeliest first; one that would lead out of a folder is none."""
+def names_of(binary: Identified) -> tuple[str, ...]:
+    """Base names that a binary's debug file may have, the likeliest first; one that would lead out of a folder is none."""
     own = os.path.basename(binary.path)
     names = [own + ".debug", own]
     if binary.debug_link is not None:

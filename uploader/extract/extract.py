@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from uploader.binary.elf import ElfFile
+from uploader.binary.identity import dwarf_size_bytes
 from uploader.errors import InputError
 from uploader.extract.dwarf.linked import LinkedFiles
 from uploader.extract.dwarf.read import read_dwarf
@@ -50,14 +51,16 @@ def build(
     names = NameTable()
     executable = elf.executable_ranges()
     columns: SourceColumns | None = None
-    if dwarf:
+    for file in _richest_first((elf, *companions)) if dwarf else ():
         try:
-            read = read_dwarf(_with_dwarf((elf, *companions)), executable, names, threads=threads, files=linked)
-            if read is not None:
-                columns = read.columns
-                warnings.extend(read.warnings)
+            read = read_dwarf(file, executable, names, threads=threads, files=linked)
         except InputError as error:
             warnings.append(f"DWARF could not be read: {error.message}")
+            continue
+        if read is not None:
+            columns = read.columns
+            warnings.extend(read.warnings)
+            break
     symbols, trouble = read_all_symbols((elf, *companions))
     warnings.extend(trouble)
     plan = merge(columns, symbols, names)
@@ -80,11 +83,10 @@ def build(
     return Extracted(table=table, figures=measure(table, executable, by_source), warnings=tuple(warnings))
 
 
-def _with_dwarf(files: Sequence[ElfFile]) -> ElfFile:
-    """The first file with units, else the first with line tables, else the first."""
-    for name in (".debug_info", ".debug_line"):
-        for file in files:
-            section = file.section(name)
-            if section is not None and section.has_bytes and section.size_bytes:
-                return file
-    return files[0]
+def _richest_first(files: Sequence[ElfFile]) -> list[ElfFile]:
+    """The files with DWARF, those with the most of it first: a binary may have that of one assembler file, its debug file all the rest."""
+
+    def richness(file: ElfFile) -> tuple[int, int]:
+        return dwarf_size_bytes(file, ".debug_info"), dwarf_size_bytes(file, ".debug_line")
+
+    return sorted((file for file in files if any(richness(file))), key=richness, reverse=True)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from uploader.binary.elf import ElfFile
 from uploader.binary.headers import ET_CORE, ET_REL
 from uploader.binary.identity import Identified, code_digest, identify
-from uploader.discover.companions import Companions
+from uploader.discover.companions import Companions, build_id_of, names_of
 from uploader.discover.walk import Trouble, walk
 from uploader.errors import ExitCode, InputError, NotElf
 from uploader.model import Concern, Decision, IdScheme, Outcome, SymbolId
@@ -49,7 +49,7 @@ def gather(
     Files of one id are one artifact where their code is the same: a stripped binary and its debug file, say. What adds to the
     binary is read with it, the others are skipped with a reason that names it. An id with two different contents is a failure of
     all its files. For what still lacks debug information its debug file is looked for in ``debug`` and where debuggers look.
-    With ``shard`` only the ids that belong to it are looked at further; what has no id at all is told in every shard.
+    With ``shard`` only the artifacts whose id belongs to it are given; what has no id at all is told in every shard.
     A file's trouble is its outcome; this raises `UsageError` only, for paths, patterns and folders that can't be.
     """
     outcomes: list[Outcome] = []
@@ -68,12 +68,16 @@ def gather(
             progress.finished(met)
         else:
             by_id.setdefault(met.identity.primary, []).append(met)
-    wanted = [files for primary, files in by_id.items() if shard is None or shard.holds(primary)]
+    here = {primary for primary in by_id if shard is None or shard.holds(primary)}
     artifacts = []
     settled: list[Outcome] = []
-    for files in wanted:
+    linked = _linked_by_name(by_id) if shard is not None else set()
+    for primary, files in by_id.items():
+        if primary not in here and primary not in linked:
+            continue
         artifact, parts = _together(files, dwarf=dwarf)
-        settled.extend(parts)
+        if primary in here:
+            settled.extend(parts)
         if artifact is not None:
             artifacts.append(artifact)
     companions = Companions(
@@ -82,11 +86,41 @@ def gather(
         system_dirs=debug.system_dirs,
         met=by_base_name([file for files in by_id.values() for file in files]),
     )
-    artifacts, parts = completed(artifacts, companions, debug, dwarf=dwarf)
-    for outcome in settled + parts:
+    complete, companion_parts = completed(artifacts, companions, debug, dwarf=dwarf)
+    artifacts = [artifact for artifact in complete if artifact.identity.primary in here]
+    for part in companion_parts:
+        if part.artifact_id in here:
+            here.add(part.own_id)
+            settled.append(part.outcome)
+        else:
+            here.discard(part.own_id)
+    for outcome in settled:
         outcomes.append(outcome)
         progress.finished(outcome)
-    return Gathered(artifacts=tuple(artifacts), outcomes=tuple(outcomes), elsewhere=len(by_id) - len(wanted))
+    return Gathered(artifacts=tuple(artifacts), outcomes=tuple(outcomes), elsewhere=len(by_id) - len(here))
+
+
+def _linked_by_name(by_id: Mapping[SymbolId, Sequence[Identified]]) -> set[SymbolId]:
+    """The ids of files that may belong together by name and CRC, not by build-id: whoever looks at one must look at both."""
+    linking: dict[str, list[SymbolId]] = {}
+    called: dict[str, list[SymbolId]] = {}
+    without_id: set[SymbolId] = set()
+    for primary, files in by_id.items():
+        for file in files:
+            called.setdefault(os.path.basename(file.path), []).append(primary)
+            if not build_id_of(file):
+                without_id.add(primary)
+            if file.debug_link is not None:
+                for name in names_of(file):
+                    linking.setdefault(name, []).append(primary)
+    return {
+        each
+        for name, binaries in linking.items()
+        for binary in binaries
+        for debug in called.get(name, ())
+        if binary != debug and (binary in without_id or debug in without_id)
+        for each in (binary, debug)
+    }
 
 
 def _identified(path: str, *, named: bool) -> Identified | Outcome:

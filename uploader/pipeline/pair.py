@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from uploader.binary.headers import ET_REL
 from uploader.binary.identity import Identified
 from uploader.discover.companions import SYSTEM_DEBUG_DIRS, Companions, build_id_of
-from uploader.model import Identity, Outcome, Quality, Source
+from uploader.model import Identity, Outcome, Quality, Source, SymbolId
 from uploader.pipeline.artifact import Artifact, expected_quality
 from uploader.pipeline.outcomes import skipped
 
@@ -38,14 +38,12 @@ def paired(files: Sequence[Identified], *, dwarf: bool) -> tuple[Artifact, list[
     ordered = sorted(files, key=lambda file: _richness(file, dwarf=dwarf), reverse=True)
     main = next((file for file in ordered if file.has_code_bytes), ordered[0])
     inputs = [main]
-    have = set(main.sources)
     settled = []
     for file in ordered:
         if file is main:
             continue
-        if _adds(file, have, dwarf=dwarf):
+        if _adds(file, inputs, dwarf=dwarf):
             inputs.append(file)
-            have.update(file.sources)
             settled.append(part_of(file, main))
         else:
             settled.append(skipped(file, f"has the id of {main.path}, which is read instead"))
@@ -57,12 +55,21 @@ def part_of(file: Identified, main: Identified) -> Outcome:
     return replace(skipped(file, f"part of {main.path}, which it is read with"), input_size_bytes=0)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """The outcome of a file that was met on its own and turned out to be the companion of an artifact."""
+
+    outcome: Outcome
+    own_id: SymbolId
+    artifact_id: SymbolId
+
+
 def completed(
     artifacts: Sequence[Artifact], companions: Companions, debug: DebugSources, *, dwarf: bool
-) -> tuple[list[Artifact], list[Outcome]]:
-    """The artifacts with the debug files that could be found for them; and the outcomes of files that were artifacts themselves."""
+) -> tuple[list[Artifact], list[Part]]:
+    """The artifacts with the debug files that could be found for them; and those that were artifacts themselves and are parts now."""
     lone = {inode: artifact for artifact in artifacts if (inode := _inode(artifact)) is not None}
-    taken: dict[str, Outcome] = {}
+    taken: dict[str, Part] = {}
     found = []
     for artifact in artifacts:
         complete = _completed(artifact, companions, debug, dwarf=dwarf)
@@ -70,23 +77,27 @@ def completed(
         for file in complete.inputs[len(artifact.inputs) :]:
             own = lone.get(_inode_of(file.path) or (0, 0))
             if own is not None and own is not artifact:
-                taken[own.path] = part_of(own.main, artifact.main)
+                taken[own.path] = Part(
+                    outcome=part_of(own.main, artifact.main),
+                    own_id=own.identity.primary,
+                    artifact_id=artifact.identity.primary,
+                )
     return [artifact for artifact in found if artifact.path not in taken], list(taken.values())
 
 
 def _completed(artifact: Artifact, companions: Companions, debug: DebugSources, *, dwarf: bool) -> Artifact:
     main = artifact.main
     wanted = Source.DWARF if dwarf else Source.SYMTAB
-    if artifact.has(wanted) or not main.has_code_bytes:
+    # What has DWARF and still names a debug file may have kept that of an assembler file alone.
+    names_more = dwarf and main.debug_link is not None and len(artifact.inputs) == 1
+    if (artifact.has(wanted) and not names_more) or not main.has_code_bytes:
         return artifact
     if main.kind == ET_REL and not build_id_of(main) and main.debug_link is None:
         # A compiler's object file: nobody splits those.
         return artifact
     search = companions.search(main)
     inputs = list(artifact.inputs)
-    if search.found is not None and _adds(
-        search.found, {source for file in inputs for source in file.sources}, dwarf=dwarf
-    ):
+    if search.found is not None and _adds(search.found, inputs, dwarf=dwarf):
         inputs.append(search.found)
     if debug.debuginfod is None or any(wanted in file.sources for file in inputs):
         return replace(_artifact(inputs, dwarf=dwarf), search=search)
@@ -126,9 +137,14 @@ def by_base_name(files: Sequence[Identified]) -> Mapping[str, Sequence[str]]:
     return names
 
 
-def _adds(file: Identified, have: set[Source], *, dwarf: bool) -> bool:
-    """Whether a file has a source that is not there yet. Line tables alone and mini-debuginfo are no gain beside what is more."""
-    known = set(have)
+def _adds(file: Identified, inputs: Sequence[Identified], *, dwarf: bool) -> bool:
+    """Whether a file has a source that is not there yet, or more DWARF.
+
+    Line tables alone and mini-debuginfo are no gain beside what is more.
+    """
+    if dwarf and file.dwarf_size_bytes > max(each.dwarf_size_bytes for each in inputs):
+        return True
+    known = {source for each in inputs for source in each.sources}
     if Source.DWARF in known or not dwarf:
         known |= {Source.DWARF_LINES}
     if not dwarf:
@@ -138,10 +154,11 @@ def _adds(file: Identified, have: set[Source], *, dwarf: bool) -> bool:
     return any(source not in known for source in file.sources)
 
 
-def _richness(file: Identified, *, dwarf: bool) -> tuple[int, int, int, bool]:
+def _richness(file: Identified, *, dwarf: bool) -> tuple[int, int, int, int, bool]:
     """Orders files of one id by worth; of equals the first found stays first, as sorting is stable."""
     tables = [source for source in file.sources if not source.startswith("dwarf")]
-    return (expected_quality([file], dwarf=dwarf), len(tables), file.size_bytes, file.has_code_bytes)
+    told = file.dwarf_size_bytes if dwarf else 0
+    return (expected_quality([file], dwarf=dwarf), told, len(tables), file.size_bytes, file.has_code_bytes)
 
 
 def _artifact(files: Sequence[Identified], *, dwarf: bool) -> Artifact:
