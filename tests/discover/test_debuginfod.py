@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -179,6 +180,29 @@ def test_the_next_server_is_asked_where_the_first_has_nothing_or_fails(
         assert {(request.method, request.path) for request in good.requests} == {
             ("GET", f"/buildid/{program.id}/debuginfo")
         }
+
+
+def test_real_servers_are_asked_in_turn_until_one_has_it(
+    program: Program,
+    server: tuple[str, Path],
+    ask: Callable[..., DebugInfod],
+    tmp_path: Path,
+    peer: Callable[[str], str],
+) -> None:
+    """Of three: one that is not there, one that serves another program, and one that has it; behind that, nobody is asked."""
+    other = tmp_path / "other"
+    other.mkdir()
+    shutil.copy(program.other, other / "other.debug")
+    log = tmp_path / "other.log"
+    with (
+        debuginfod(peer("debuginfod"), other, log, ready=split_debug.build_id(program.other)) as lacking,
+        scripted(lambda request: request.answer(404)) as last,
+    ):
+        fetched = ask("http://127.0.0.1:9", lacking, server[0], last.url).fetch(program.binary)
+        assert fetched.file is not None, fetched.reason
+        assert Path(fetched.file.path).read_bytes() == program.debug.read_bytes()
+        assert f"GET /buildid/{program.id}/debuginfo 404" in log.read_text()
+        assert last.requests == []
 
 
 def test_only_what_all_servers_lack_is_remembered_as_missing(program: Program, ask: Callable[..., DebugInfod]) -> None:
