@@ -38,12 +38,33 @@ def test_a_section_longer_than_one_slice_comes_back(kind: Compression) -> None:
     assert bytes(inflate(kind, memoryview(packed), len(noise))) == noise
 
 
-def test_zlib_serves_where_isal_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "isal", None)
-    assert compression._zlib_implementation() is zlib
+def test_zlib_serves_where_libdeflate_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "deflate", None)
     assert bytes(inflate(Compression.ZLIB, zlib.compress(TEXT), len(TEXT))) == TEXT
     with pytest.raises(MalformedElf, match="damaged"):
         inflate(Compression.ZLIB, b"not zlib at all", 10)
+
+
+@given(
+    data=st.binary(max_size=3000),
+    difference=st.integers(-2, 2),
+    flipped=st.none() | st.tuples(st.integers(0, 3000), st.integers(1, 255)),
+)
+def test_libdeflate_and_zlib_accept_the_same_streams_and_refuse_the_same(
+    data: bytes, difference: int, flipped: tuple[int, int] | None
+) -> None:
+    packed = bytearray(zlib.compress(data))
+    if flipped is not None:
+        packed[flipped[0] % len(packed)] ^= flipped[1]
+    size_bytes = max(0, len(data) + difference)
+    outcomes: list[bytes | None] = []
+    for read in (compression.inflate_whole, compression.inflate_in_slices):
+        try:
+            inflated = read(bytes(packed), size_bytes)
+        except MalformedElf:
+            inflated = None
+        outcomes.append(bytes(inflated) if inflated is not None and len(inflated) == size_bytes else None)
+    assert outcomes[0] == outcomes[1]
 
 
 def test_several_zstd_frames_make_one_section() -> None:

@@ -11,7 +11,6 @@ import enum
 import struct
 import zlib
 from dataclasses import dataclass
-from typing import Any
 
 from uploader.errors import MalformedElf
 
@@ -104,8 +103,29 @@ def inflate(compression: Compression, data: memoryview | bytes, declared_size_by
 
 
 def _inflate_zlib(data: memoryview | bytes, declared_size_bytes: int) -> memoryview:
-    implementation = _zlib_implementation()
-    stream = implementation.decompressobj()
+    whole = inflate_whole(data, declared_size_bytes)
+    inflated = whole if whole is not None else inflate_in_slices(data, declared_size_bytes)
+    _check_size(len(inflated), declared_size_bytes)
+    return memoryview(inflated).toreadonly()
+
+
+def inflate_whole(data: memoryview | bytes, declared_size_bytes: int) -> bytearray | None:
+    """What libdeflate makes of a stream in one go, twice as fast as zlib; None where it can't, whatever the reason."""
+    try:
+        import deflate
+    except ImportError:
+        return None
+    if declared_size_bytes == 0:  # It takes that for "whatever comes".
+        return None
+    try:
+        return deflate.zlib_decompress(data, declared_size_bytes)
+    except deflate.DeflateError:
+        return None
+
+
+def inflate_in_slices(data: memoryview | bytes, declared_size_bytes: int) -> bytearray:
+    """The same by zlib, which knows what is wrong with a stream."""
+    stream = zlib.decompressobj()
     inflated = bytearray(declared_size_bytes)
     filled = 0
     try:
@@ -118,12 +138,12 @@ def _inflate_zlib(data: memoryview | bytes, declared_size_bytes: int) -> memoryv
             filled += len(piece)
             if stream.eof:
                 break
-    except implementation.error as error:
+    except zlib.error as error:
         raise MalformedElf(f"a zlib section is damaged: {error}") from error
     if not stream.eof:
         raise MalformedElf("a zlib section is cut short")
-    _check_size(filled, declared_size_bytes)
-    return memoryview(inflated).toreadonly()
+    del inflated[filled:]
+    return inflated
 
 
 def _inflate_zstd(data: memoryview | bytes, declared_size_bytes: int) -> memoryview:
@@ -152,11 +172,3 @@ def _check_size(inflated_size_bytes: int, declared_size_bytes: int) -> None:
         raise MalformedElf(f"a section inflates to more than the {declared_size_bytes} bytes that it declares")
     if inflated_size_bytes < declared_size_bytes:
         raise MalformedElf(f"a section inflates to {inflated_size_bytes} bytes and declares {declared_size_bytes}")
-
-
-def _zlib_implementation() -> Any:
-    try:
-        from isal import isal_zlib
-    except ImportError:
-        return zlib
-    return isal_zlib

@@ -258,7 +258,7 @@ def symbol_values(
 ) -> SymbolValues:
     """The values of a symbol table's entries, given as words of the file's class. ``addresses`` are those of the sections."""
     n: cython.Py_ssize_t = len(words) // (3 if is_64 else 4)
-    value_column = array("Q", bytes(8 * n))
+    value_column = array("Q", [0]) * n
     defined_column = array("B", bytes(n))
     if n == 0:
         return SymbolValues(value=value_column, defined=defined_column)

@@ -64,16 +64,16 @@ class SymbolChooser:
         self.offset = candidates.name_offset
         self.length = candidates.name_length
         self.rank = candidates.rank
-        self.order = array("I", bytes(4 * room))
-        self.spare = array("I", bytes(4 * room))
-        self.bucket = array("I", bytes(4 * 256))
+        self.order = array("I", [0]) * room
+        self.spare = array("I", [0]) * room
+        self.bucket = array("I", [0]) * 256
         self.out_count = 0
-        self.out_start = array("Q", bytes(8 * room))
-        self.out_end = array("Q", bytes(8 * room))
+        self.out_start = array("Q", [0]) * room
+        self.out_end = array("Q", [0]) * room
         self.out_extended = array("B", bytes(room))
-        self.out_chosen = array("I", bytes(4 * room))
-        self.out_first = array("I", bytes(4 * room))
-        self.out_last = array("I", bytes(4 * room))
+        self.out_chosen = array("I", [0]) * room
+        self.out_first = array("I", [0]) * room
+        self.out_last = array("I", [0]) * room
 
     def run(self) -> Choice:
         """Sorts and chooses."""

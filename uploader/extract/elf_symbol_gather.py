@@ -133,11 +133,11 @@ class SymbolGatherer:
         self.wide_index = array("I", [0])
         self.wide_count = 0
         room = max(capacity, 1)
-        self.start = array("Q", bytes(8 * room))
-        self.size = array("Q", bytes(8 * room))
-        self.limit = array("Q", bytes(8 * room))
-        self.offset = array("Q", bytes(8 * room))
-        self.length = array("I", bytes(4 * room))
+        self.start = array("Q", [0]) * room
+        self.size = array("Q", [0]) * room
+        self.limit = array("Q", [0]) * room
+        self.offset = array("Q", [0]) * room
+        self.length = array("I", [0]) * room
         self.rank = array("B", bytes(room))
         self.source = array("B", bytes(room))
 

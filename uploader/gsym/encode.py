@@ -92,14 +92,14 @@ def _collect(table: SymbolTable) -> _Tables:
     names = sorted(
         first_uses((table.name, table.node_name, table.alias_name), len(table.names)), key=table.names.__getitem__
     )
-    name_offset = array("Q", bytes(8 * len(table.names)))
+    name_offset = array("Q", [0]) * len(table.names)
     for name, offset in zip(names, strings.add([table.names[name] for name in names]), strict=True):
         name_offset[name] = offset
 
     uses = count_uses((table.row_file, table.node_call_file), len(table.files))
     used = [file for file in first_uses((table.row_file, table.node_call_file), len(table.files)) if file != 0]
     used.sort(key=lambda file: -uses[file])
-    file_number = array("I", bytes(4 * len(table.files)))
+    file_number = array("I", [0]) * len(table.files)
     for number, file in enumerate(used, start=1):
         file_number[file] = number
     files = strings.add(list(chain.from_iterable(table.files[file] for file in used)))

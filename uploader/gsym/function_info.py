@@ -290,7 +290,7 @@ def encode_function_infos(
     ``lines`` and ``inlines`` are what `encode_line_tables` and `encode_inline_trees` gave for the same pieces. Raises
     `InputError` where a length doesn't fit 32 bits. Releases the GIL.
     """
-    offsets = array("Q", bytes(8 * (last - first)))
+    offsets = array("Q", [0]) * (last - first)
     encoder = _Encoder(
         table,
         name_offset,
@@ -478,7 +478,7 @@ def decode_function_infos(
     Other kinds of data than `FunctionInfos` has are skipped. Strict also asks for sizes over 0 and for pieces that don't
     overlap. Raises `MalformedGsym`. Releases the GIL.
     """
-    columns = [array("Q", bytes(8 * len(starts))) for _ in range(9)]
+    columns = [array("Q", [0]) * len(starts) for _ in range(9)]
     infos = FunctionInfos(
         end=columns[0],
         name=columns[1],

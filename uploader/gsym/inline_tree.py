@@ -92,7 +92,7 @@ class _Encoder:
         self.file_number = file_number
         self.name_offset = name_offset
         self.ends = ends
-        self.base = array("Q", bytes(8 * (MAX_INLINE_DEPTH + 1)))
+        self.base = array("Q", [0]) * (MAX_INLINE_DEPTH + 1)
         self.buffer = bytearray(capacity)
         self.out = self.buffer
         self.capacity = capacity
@@ -233,7 +233,7 @@ def encode_inline_trees(
     The buffer may be longer than the last end. Raises `InputError` for a node deeper than `MAX_INLINE_DEPTH` or without a
     range. Releases the GIL; ``table`` is only read.
     """
-    ends = array("Q", bytes(8 * (last - first)))
+    ends = array("Q", [0]) * (last - first)
     nodes = table.node_first[last] - table.node_first[first]
     encoder = _Encoder(table, file_number, name_offset, ends, name_bytes, little_endian, 1024 + 20 * nodes)
     return encoder.run(first, last), ends
@@ -278,8 +278,8 @@ class _Decoder:
         self.strict = strict
         self.node_columns = [array("I"), array("Q"), array("I"), array("I"), array("I")]
         self.range_columns = [array("Q"), array("Q"), array("Q")]
-        self.parent = array("I", bytes(4 * (MAX_INLINE_DEPTH + 2)))
-        self.last_end = array("Q", bytes(8 * (MAX_INLINE_DEPTH + 2)))
+        self.parent = array("I", [0]) * (MAX_INLINE_DEPTH + 2)
+        self.last_end = array("Q", [0]) * (MAX_INLINE_DEPTH + 2)
         self.node_capacity = 0
         self.range_capacity = 0
         self.nodes = 0
@@ -611,7 +611,7 @@ def decode_inline_trees(
     nodes' names are given back as string offsets, unchecked; ``node_name`` stays empty. Strict holds the nodes to the
     invariants of `SymbolTable`; otherwise their ranges stay as they are. Raises `MalformedGsym`. Releases the GIL.
     """
-    table.node_first = array("I", bytes(4 * (len(table) + 1)))
+    table.node_first = array("I", [0]) * (len(table) + 1)
     decoder = _Decoder(data, table.node_first, file_count, name_bytes, little_endian, strict)
     (
         table.node_depth,

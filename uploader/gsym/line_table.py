@@ -83,7 +83,7 @@ class _Encoder:
         self.row_line = table.row_line
         self.file_number = file_number
         self.ends = ends
-        self.deltas = array("I", bytes(4 * (2 * REACH + 1)))
+        self.deltas = array("I", [0]) * (2 * REACH + 1)
         self.buffer = bytearray(capacity)
         self.out = self.buffer
         self.capacity = capacity
@@ -268,7 +268,7 @@ def encode_line_tables(
     A piece without rows gets no bytes. ``file_number`` gives each entry of ``table.files`` its number in the GSYM file.
     The buffer may be longer than the last end. Releases the GIL; ``table`` is only read.
     """
-    ends = array("Q", bytes(8 * (last - first)))
+    ends = array("Q", [0]) * (last - first)
     rows = table.row_first[last] - table.row_first[first]
     return _Encoder(table, file_number, ends, 1024 + 3 * rows).run(first, last), ends
 
@@ -498,7 +498,7 @@ def decode_line_tables(
     Strict holds the rows to the invariants of `SymbolTable`; otherwise rows stay as they are (several at one address, a
     first row after the start, file 0), and only have to lie before the piece's end. Raises `MalformedGsym`. Releases the GIL.
     """
-    table.row_first = array("I", bytes(4 * (len(table) + 1)))
+    table.row_first = array("I", [0]) * (len(table) + 1)
     payload_bytes = sum(payload_end) - sum(payload_begin)
     decoder = _Decoder(data, table.row_first, file_count, strict, payload_bytes // 3)
     table.row_address, table.row_file, table.row_line = decoder.run(table.start, table.end, payload_begin, payload_end)

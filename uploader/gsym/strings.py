@@ -26,7 +26,7 @@ def _count(column: cython.uint[::1], size: cython.Py_ssize_t, counts: cython.ulo
 
 def count_uses(columns: Iterable[array[int]], size: int) -> array[int]:
     """How often each id below ``size`` occurs in the columns. Releases the GIL."""
-    counts = array("Q", bytes(8 * size))
+    counts = array("Q", [0]) * size
     seen: cython.ulonglong[::1] = counts
     for column in columns:
         ids: cython.uint[::1] = column
@@ -57,7 +57,7 @@ def _first_uses(
 
 def first_uses(columns: Iterable[array[int]], size: int) -> array[int]:
     """The ids below ``size`` that occur in the columns, each once, in the order of their first use. Releases the GIL."""
-    order = array("I", bytes(4 * size))
+    order = array("I", [0]) * size
     ids_in_order: cython.uint[::1] = order
     seen: cython.uchar[::1] = bytearray(size)
     count: cython.Py_ssize_t = 0
@@ -122,13 +122,13 @@ def number_offsets(columns: Sequence[array[int]], size_bytes: int) -> tuple[list
     Ids go by first use. Raises `MalformedGsym` for the offset 0 and for offsets at or past ``size_bytes``. Releases the GIL.
     """
     total = sum(map(len, columns))
-    order = array("Q", bytes(8 * (min(total, size_bytes) + 1)))
+    order = array("Q", [0]) * (min(total, size_bytes) + 1)
     offset_of: cython.ulonglong[::1] = order
-    seen: cython.uint[::1] = array("I", bytes(4 * size_bytes))
+    seen: cython.uint[::1] = array("I", [0]) * size_bytes
     count: cython.Py_ssize_t = 0
     numbered = []
     for column in columns:
-        ids = array("I", bytes(4 * len(column)))
+        ids = array("I", [0]) * len(column)
         offsets: cython.ulonglong[::1] = column
         out: cython.uint[::1] = ids
         length: cython.Py_ssize_t = len(column)

@@ -10,7 +10,7 @@ from array import array
 
 import cython
 
-from uploader.symbols.columns import SymbolTable, taken
+from uploader.symbols.columns import SymbolTable, taken, zeros
 
 
 @cython.final
@@ -59,38 +59,38 @@ class SiteJoiner:
         self.range_end = table.range_end
         nodes = len(table.node_depth)
         self.nodes = 0
-        self.out_depth = array("I", bytes(4 * nodes))
-        self.out_name = array("I", bytes(4 * nodes))
-        self.out_call_file = array("I", bytes(4 * nodes))
-        self.out_call_line = array("I", bytes(4 * nodes))
-        self.out_first = array("I", bytes(4 * (nodes + 1)))
+        self.out_depth = zeros("I", nodes)
+        self.out_name = zeros("I", nodes)
+        self.out_call_file = zeros("I", nodes)
+        self.out_call_line = zeros("I", nodes)
+        self.out_first = zeros("I", (nodes + 1))
         self.ranges = 0
-        self.out_start = array("Q", bytes(8 * len(table.range_start)))
-        self.out_end = array("Q", bytes(8 * len(table.range_start)))
+        self.out_start = zeros("Q", len(table.range_start))
+        self.out_end = zeros("Q", len(table.range_start))
         self.room = 0
         self.slots = 0
         self._make_room(256)
-        self.path = array("I", bytes(4 * (max(table.node_depth, default=0) + 2)))
+        self.path = array("I", [0]) * (max(table.node_depth, default=0) + 2)
 
     def _make_room(self, nodes: int) -> None:
         self.room = nodes
         self.slots = 4
         while self.slots < 2 * nodes:
             self.slots *= 2
-        self.slot_site = array("I", bytes(4 * self.slots))
-        self.slot_piece = array("I", bytes(4 * self.slots))
-        self.site_node = array("I", bytes(4 * (nodes + 1)))
-        self.site_parent = array("I", bytes(4 * (nodes + 1)))
-        self.first_child = array("I", bytes(4 * (nodes + 1)))
-        self.last_child = array("I", bytes(4 * (nodes + 1)))
-        self.next_child = array("I", bytes(4 * (nodes + 1)))
-        self.last_node = array("I", bytes(4 * (nodes + 1)))
-        self.next_node = array("I", bytes(4 * (nodes + 1)))
+        self.slot_site = array("I", [0]) * self.slots
+        self.slot_piece = array("I", [0]) * self.slots
+        self.site_node = array("I", [0]) * (nodes + 1)
+        self.site_parent = array("I", [0]) * (nodes + 1)
+        self.first_child = array("I", [0]) * (nodes + 1)
+        self.last_child = array("I", [0]) * (nodes + 1)
+        self.next_child = array("I", [0]) * (nodes + 1)
+        self.last_node = array("I", [0]) * (nodes + 1)
+        self.next_node = array("I", [0]) * (nodes + 1)
 
     def run(self, node_first: array[int]) -> array[int]:
         """Joins the sites of every piece; gives the new first node of each."""
         pieces: cython.Py_ssize_t = len(node_first) - 1
-        result = array("I", bytes(4 * (pieces + 1)))
+        result = array("I", [0]) * (pieces + 1)
         out: cython.uint[::1] = result
         first: cython.uint[::1] = node_first
         i: cython.Py_ssize_t

@@ -6,6 +6,7 @@ indexes. A column is any writable buffer of that item type, so that the compiled
 
 from __future__ import annotations
 
+import mmap
 from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -13,6 +14,12 @@ from typing import Any
 
 TYPE_ADDRESS = "Q"
 TYPE_INDEX = "I"
+
+LAZY_BYTES = 1 << 17
+"""From here on a column has memory of its own from the system, which gives pages as they are written to."""
+
+_ITEM_BYTES = {typecode: array(typecode).itemsize for typecode in "BIQiq"}
+_PRIVATE = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_PRIVATE") else {}
 
 
 def addresses() -> array[int]:
@@ -75,12 +82,22 @@ class SymbolTable:
         return len(self.start)
 
 
-def grown(column: Any, wanted: int) -> array[int]:
+def zeros(typecode: str, count: int) -> memoryview:
+    """A column of zeros with a size that never changes; of a large one, only what is written to takes memory."""
+    size_bytes = count * _ITEM_BYTES[typecode]
+    if size_bytes < LAZY_BYTES:
+        return memoryview(array(typecode, [0]) * count)
+    try:
+        return memoryview(mmap.mmap(-1, size_bytes, **_PRIVATE)).cast(typecode)  # type: ignore[call-overload]  # by system
+    except OSError as error:
+        raise MemoryError from error
+
+
+def grown(column: Any, wanted: int) -> memoryview:
     """A copy of a column (array or typed memoryview) with room for at least ``wanted`` items, the new ones zero."""
     view = memoryview(column)
-    capacity = max(wanted, 2 * len(view), 64)
-    bigger = array(view.format, bytes(view.itemsize * capacity))
-    memoryview(bigger)[: len(view)] = view
+    bigger = zeros(view.format, max(wanted, 2 * len(view), 64))
+    bigger[: len(view)] = view
     return bigger
 
 

@@ -87,30 +87,30 @@ class Shaper:
         self.source_line = _some(source.row_line)
         self.lost = 0
         self.pieces = 0
-        self.start = array("Q", bytes(8 * 64))
-        self.end = array("Q", bytes(8 * 64))
-        self.name = array("I", bytes(4 * 64))
-        self.origin = array("I", bytes(4 * 64))
-        self.row_first = array("I", bytes(4 * 64))
-        self.node_first = array("I", bytes(4 * 64))
+        self.start = array("Q", [0]) * 64
+        self.end = array("Q", [0]) * 64
+        self.name = array("I", [0]) * 64
+        self.origin = array("I", [0]) * 64
+        self.row_first = array("I", [0]) * 64
+        self.node_first = array("I", [0]) * 64
         self.rows = 0
-        self.row_address = array("Q", bytes(8 * 64))
-        self.row_file = array("I", bytes(4 * 64))
-        self.row_line = array("I", bytes(4 * 64))
+        self.row_address = array("Q", [0]) * 64
+        self.row_file = array("I", [0]) * 64
+        self.row_line = array("I", [0]) * 64
         self.nodes = 0
-        self.node_depth = array("I", bytes(4 * 64))
-        self.node_name = array("I", bytes(4 * 64))
-        self.node_call_file = array("I", bytes(4 * 64))
-        self.node_call_line = array("I", bytes(4 * 64))
-        self.range_first = array("I", bytes(4 * 64))
+        self.node_depth = array("I", [0]) * 64
+        self.node_name = array("I", [0]) * 64
+        self.node_call_file = array("I", [0]) * 64
+        self.node_call_line = array("I", [0]) * 64
+        self.range_first = array("I", [0]) * 64
         self.ranges = 0
-        self.range_start = array("Q", bytes(8 * 64))
-        self.range_end = array("Q", bytes(8 * 64))
-        self.order = array("I", bytes(4 * 256))
-        self.order_depth = array("I", bytes(4 * 256))
-        self.level_first = array("q", bytes(8 * (MAX_DEPTH + 2)))
-        self.level_last = array("q", bytes(8 * (MAX_DEPTH + 2)))
-        self.level_claimed = array("Q", bytes(8 * (MAX_DEPTH + 2)))
+        self.range_start = array("Q", [0]) * 64
+        self.range_end = array("Q", [0]) * 64
+        self.order = array("I", [0]) * 256
+        self.order_depth = array("I", [0]) * 256
+        self.level_first = array("q", [0]) * (MAX_DEPTH + 2)
+        self.level_last = array("q", [0]) * (MAX_DEPTH + 2)
+        self.level_claimed = array("Q", [0]) * (MAX_DEPTH + 2)
 
     def run(self, plan: Plan, first: int, last: int) -> None:
         """Shapes the plan's pieces ``first:last``."""
@@ -318,8 +318,8 @@ class Shaper:
         swap: cython.uint
         if n > self.order.shape[0] if cython.compiled else n > len(self.order):
             with cython.gil:
-                self.order = array("I", bytes(8 * n))
-                self.order_depth = array("I", bytes(8 * n))
+                self.order = array("I", [0]) * n
+                self.order_depth = array("I", [0]) * n
         for node in range(first, self.nodes):
             for k in range(self.range_first[node], self.range_first[node + 1]):
                 self.order[k - base] = cython.cast(cython.uint, k - base)

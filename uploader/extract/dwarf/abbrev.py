@@ -66,7 +66,7 @@ from uploader.extract.dwarf.constants import (
     FORM_UDATA,
     SLOT_OF_ATTRIBUTE,
 )
-from uploader.symbols.columns import grown
+from uploader.symbols.columns import grown, zeros
 
 STEP_LEB = -1
 STEP_CSTRING = -2
@@ -153,28 +153,28 @@ class Abbrevs:
         self.data_size = len(data)
         self._table_at: dict[tuple[int, int, int, int], int] = {}
         self._budget = 4 * len(data) + 65536
-        self.kind = array("i", bytes(4 * 64))
-        self.children = array("i", bytes(4 * 64))
-        self.skip_first = array("i", bytes(4 * 64))
-        self.skip_end = array("i", bytes(4 * 64))
-        self.capture_first = array("i", bytes(4 * 64))
-        self.capture_end = array("i", bytes(4 * 64))
-        self.step = array("i", bytes(4 * 64))
-        self.step_slot = array("i", bytes(4 * 64))
-        self.step_form = array("i", bytes(4 * 64))
-        self.step_constant = array("q", bytes(8 * 64))
-        self.code_index = array("i", bytes(4 * 64))
-        self.table_first = array("i", bytes(4 * 64))
-        self.table_codes = array("i", bytes(4 * 64))
+        self.kind = zeros("i", 64)
+        self.children = zeros("i", 64)
+        self.skip_first = zeros("i", 64)
+        self.skip_end = zeros("i", 64)
+        self.capture_first = zeros("i", 64)
+        self.capture_end = zeros("i", 64)
+        self.step = zeros("i", 64)
+        self.step_slot = zeros("i", 64)
+        self.step_form = zeros("i", 64)
+        self.step_constant = zeros("q", 64)
+        self.code_index = zeros("i", 64)
+        self.table_first = zeros("i", 64)
+        self.table_codes = zeros("i", 64)
         self.form_steps = array("i", [-100] * 0x40)
         self.slot_of = array("i", [-1] * 0x200)
         for attribute, slot in SLOT_OF_ATTRIBUTE.items():
             self.slot_of[attribute if attribute < 0x80 else attribute - 0x2000 + 0x80] = slot
-        self.captured_step = array("i", bytes(4 * 64))
-        self.captured_slot = array("i", bytes(4 * 64))
-        self.captured_form = array("i", bytes(4 * 64))
-        self.captured_constant = array("q", bytes(8 * 64))
-        self.codes = array("Q", bytes(8 * 64))
+        self.captured_step = zeros("i", 64)
+        self.captured_slot = zeros("i", 64)
+        self.captured_form = zeros("i", 64)
+        self.captured_constant = zeros("q", 64)
+        self.codes = zeros("Q", 64)
         self.abbreviation_room = 64
         self.step_room = 64
         self.captured_room = 64

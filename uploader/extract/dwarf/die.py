@@ -31,8 +31,8 @@ class DieReader:
         self.unit_end = 0
         self.code_first = 0
         self.code_count = 0
-        self.value = array("Q", bytes(8 * SLOT_COUNT))
-        self.form = array("i", bytes(4 * SLOT_COUNT))
+        self.value = array("Q", [0]) * SLOT_COUNT
+        self.form = array("i", [0]) * SLOT_COUNT
         self.present = 0
         self.position = 0
 

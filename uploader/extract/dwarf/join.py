@@ -105,7 +105,7 @@ def joined(batches: Sequence[Batch]) -> Batch:
 def gather(index: memoryview, values: memoryview) -> array[int]:
     """``values[i]`` for every ``i`` of ``index``, both columns of 32-bit items."""
     n: cython.Py_ssize_t = len(index)
-    result = array("I", bytes(4 * n))
+    result = array("I", [0]) * n
     if n == 0:
         return result
     out: cython.uint[::1] = result
@@ -121,7 +121,7 @@ def gather(index: memoryview, values: memoryview) -> array[int]:
 def slots_of(file: memoryview, unit: memoryview, first: array[int], count: array[int], base: array[int]) -> array[int]:
     """File slots for file indexes as DWARF counts them in the line table of each item's unit; ``NONE`` for no such file."""
     n: cython.Py_ssize_t = len(file)
-    result = array("I", bytes(4 * n))
+    result = array("I", [0]) * n
     if n == 0:
         return result
     out: cython.uint[::1] = result
@@ -146,8 +146,8 @@ def slots_of(file: memoryview, unit: memoryview, first: array[int], count: array
 def spans(group: memoryview, groups: int) -> tuple[array[int], array[int], bool]:
     """(first, end, together): the run of items of each group, as they lie once they are brought together in a stable order."""
     n: cython.Py_ssize_t = len(group)
-    first_column = array("I", bytes(4 * groups))
-    end_column = array("I", bytes(4 * groups))
+    first_column = array("I", [0]) * groups
+    end_column = array("I", [0]) * groups
     if n == 0 or groups == 0:
         return first_column, end_column, True
     first: cython.uint[::1] = first_column
@@ -175,7 +175,7 @@ def grouped(columns: Mapping[str, memoryview], by: str, first: array[int]) -> di
     group: cython.uint[::1] = columns[by]
     n: cython.Py_ssize_t = len(columns[by])
     next_place: cython.uint[::1] = array("I", first)
-    place_column = array("I", bytes(4 * n))
+    place_column = array("I", [0]) * n
     place: cython.uint[::1] = place_column
     i: cython.Py_ssize_t
     with cython.nogil:

@@ -11,8 +11,8 @@ class Memo:
     """Open addressing with linear probing, at most half full. The key 0 is not allowed."""
 
     def __init__(self) -> None:
-        self.keys = array("Q", bytes(8 * 4096))
-        self.values = array("I", bytes(4 * 4096))
+        self.keys = array("Q", [0]) * 4096
+        self.values = array("I", [0]) * 4096
         self.mask = 4095
         self.count = 0
         self.limit = 2048

@@ -92,7 +92,7 @@ class NameReader:
         self.deferred = False
         waiting: cython.bint = False
         n: cython.Py_ssize_t = len(offsets)
-        result = array("I", bytes(4 * n))
+        result = array("I", [0]) * n
         if n == 0:
             return result
         out: cython.uint[::1] = result

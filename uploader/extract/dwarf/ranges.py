@@ -9,7 +9,7 @@ import cython
 
 from uploader.extract.dwarf.sections import DwarfSections
 from uploader.extract.dwarf.units import Unit
-from uploader.symbols.columns import grown, taken
+from uploader.symbols.columns import grown, taken, zeros
 
 
 @cython.final
@@ -63,8 +63,8 @@ class RangeReader:
         self.unit_rnglists_base = array("q", [unit.rnglists_base for unit in units] or [0])
         self.unit_ranges_start = array("q", [unit.ranges_start for unit in units] or [0])
         self.count = 0
-        self.start = array("Q", bytes(8 * 64))
-        self.end = array("Q", bytes(8 * 64))
+        self.start = array("Q", [0]) * 64
+        self.end = array("Q", [0]) * 64
         self.position = 0
 
     def resolve(
@@ -80,7 +80,7 @@ class RangeReader:
         start at address 0 only such as end at ``end_of_first``, unless that is 0.
         """
         n: cython.Py_ssize_t = len(unit_of)
-        first_column = array("I", bytes(4 * (n + 1)))
+        first_column = array("I", [0]) * (n + 1)
         if n == 0:
             return first_column, array("Q"), array("Q")
         first: cython.uint[::1] = first_column
@@ -95,8 +95,8 @@ class RangeReader:
         first_end: cython.ulonglong = end_of_first
         checked: cython.int = -1 if executable is None else len(executable)
         self.count = 0
-        self.start = array("Q", bytes(8 * (n + 64)))
-        self.end = array("Q", bytes(8 * (n + 64)))
+        self.start = zeros("Q", n + 64)
+        self.end = zeros("Q", n + 64)
         i: cython.Py_ssize_t
         before: cython.Py_ssize_t
         with cython.nogil:

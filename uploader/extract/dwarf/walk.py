@@ -13,7 +13,7 @@ import cython
 from uploader.errors import MalformedDwarf
 from uploader.extract.dwarf.die import DieReader
 from uploader.extract.dwarf.units import Unit
-from uploader.symbols.columns import grown
+from uploader.symbols.columns import grown, zeros
 
 MAX_DEPTH = 16384
 
@@ -93,28 +93,28 @@ class Walk:
         self.function_count = 0
         self.node_count = 0
         self.scope_count = 0
-        self.function_offset = array("Q", bytes(8 * 64))
-        self.function_unit = array("I", bytes(4 * 64))
-        self.function_pc = array("I", bytes(4 * 64))
-        self.function_a = array("Q", bytes(8 * 64))
-        self.function_b = array("Q", bytes(8 * 64))
-        self.function_decl_file = array("I", bytes(4 * 64))
-        self.function_decl_line = array("I", bytes(4 * 64))
-        self.node_function = array("I", bytes(4 * 64))
-        self.node_depth = array("I", bytes(4 * 64))
-        self.node_origin = array("Q", bytes(8 * 64))
-        self.node_call_file = array("I", bytes(4 * 64))
-        self.node_call_line = array("I", bytes(4 * 64))
-        self.node_pc = array("I", bytes(4 * 64))
-        self.node_a = array("Q", bytes(8 * 64))
-        self.node_b = array("Q", bytes(8 * 64))
-        self.scope_child = array("Q", bytes(8 * 64))
-        self.scope_parent = array("Q", bytes(8 * 64))
-        self.stack_function = array("q", bytes(8 * (MAX_DEPTH + 2)))
-        self.stack_inline = array("I", bytes(4 * (MAX_DEPTH + 2)))
-        self.stack_scopes = array("I", bytes(4 * (MAX_DEPTH + 2)))
-        self.open_scope = array("Q", bytes(8 * (MAX_DEPTH + 2)))
-        self.open_recorded = array("I", bytes(4 * (MAX_DEPTH + 2)))
+        self.function_offset = array("Q", [0]) * 64
+        self.function_unit = array("I", [0]) * 64
+        self.function_pc = array("I", [0]) * 64
+        self.function_a = array("Q", [0]) * 64
+        self.function_b = array("Q", [0]) * 64
+        self.function_decl_file = array("I", [0]) * 64
+        self.function_decl_line = array("I", [0]) * 64
+        self.node_function = array("I", [0]) * 64
+        self.node_depth = array("I", [0]) * 64
+        self.node_origin = array("Q", [0]) * 64
+        self.node_call_file = array("I", [0]) * 64
+        self.node_call_line = array("I", [0]) * 64
+        self.node_pc = array("I", [0]) * 64
+        self.node_a = array("Q", [0]) * 64
+        self.node_b = array("Q", [0]) * 64
+        self.scope_child = array("Q", [0]) * 64
+        self.scope_parent = array("Q", [0]) * 64
+        self.stack_function = zeros("q", MAX_DEPTH + 2)
+        self.stack_inline = zeros("I", MAX_DEPTH + 2)
+        self.stack_scopes = zeros("I", MAX_DEPTH + 2)
+        self.open_scope = zeros("Q", MAX_DEPTH + 2)
+        self.open_recorded = zeros("I", MAX_DEPTH + 2)
 
     def walk(self, unit: Unit, index: int) -> None:
         """Walks one unit. Raises `MalformedDwarf` where it is damaged; what came before the damage stays in the columns."""
