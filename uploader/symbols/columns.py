@@ -161,16 +161,12 @@ class NameTable:
 
     def __init__(self) -> None:
         self.names: list[bytes] = [b""]
-        self._number: dict[bytes, int] = {b"": 0}
-
-    def find(self, name: bytes) -> int:
-        """The number of a name, -1 where it has none."""
-        return self._number.get(name, -1)
+        self.number_of: dict[bytes, int] = {b"": 0}
 
     def intern(self, name: bytes) -> int:
         """The number of a name, a new one where it is new."""
-        number = self._number.get(name)
+        number = self.number_of.get(name)
         if number is None:
-            number = self._number[name] = len(self.names)
+            number = self.number_of[name] = len(self.names)
             self.names.append(name)
         return number

@@ -6,22 +6,22 @@ from array import array
 
 import cython
 
-from uploader.symbols.columns import taken
-
 
 def extend(column: array[int], more: memoryview | array[int]) -> None:
     """Appends a column of the same item type."""
     column.frombytes(memoryview(more).cast("B"))
 
 
-def shifted(column: memoryview | array[int], by: int) -> array[int]:
-    """A column of 32-bit items with ``by`` added to each."""
-    result = taken(column, len(column))
-    if by and len(result):
-        item: cython.uint[::1] = result
-        amount: cython.uint = by
-        i: cython.Py_ssize_t
-        n: cython.Py_ssize_t = len(result)
-        for i in range(n):
+def extend_shifted(column: array[int], more: memoryview | array[int], by: int) -> None:
+    """Appends a column of 32-bit items with ``by`` added to each."""
+    begin: cython.Py_ssize_t = len(column)
+    extend(column, more)
+    end: cython.Py_ssize_t = len(column)
+    if by == 0 or begin == end:
+        return
+    item: cython.uint[::1] = column
+    amount: cython.uint = by
+    i: cython.Py_ssize_t
+    with cython.nogil:
+        for i in range(begin, end):
             item[i] += amount
-    return result

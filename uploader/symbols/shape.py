@@ -12,7 +12,7 @@ import cython
 
 from uploader.symbols.call_sites import join_call_sites
 from uploader.symbols.columns import NONE, SourceColumns, SymbolTable, taken
-from uploader.symbols.joining import extend, shifted
+from uploader.symbols.joining import extend, extend_shifted
 from uploader.symbols.merge import Plan
 from uploader.symbols.shaper import Shaper
 
@@ -93,7 +93,7 @@ def _join(table: SymbolTable, more: SymbolTable) -> None:
     for name in ("row_first", "node_first", "range_first"):
         column = getattr(table, name)
         total = column.pop()
-        extend(column, shifted(getattr(more, name), total))
+        extend_shifted(column, getattr(more, name), total)
 
 
 def _shape(shaper: Shaper, plan: Plan, first: int, last: int) -> tuple[SymbolTable, array[int]]:

@@ -13,7 +13,8 @@ from tests.writers.dwarf_writer import As, Die, Unit, assemble, compile_unit, su
 from uploader.errors import MalformedDwarf
 from uploader.extract.dwarf.abbrev import Abbrevs
 from uploader.extract.dwarf.sections import DwarfSections
-from uploader.extract.dwarf.units import Units, read_units
+from uploader.extract.dwarf.unit_headers import read_units
+from uploader.extract.dwarf.units import Units
 
 
 def units_of(sections: DwarfSections) -> Units:

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from array import array
+from collections import deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor
-from dataclasses import dataclass
+from concurrent.futures import Executor, Future
+from dataclasses import dataclass, field
 
-from uploader.errors import MalformedDwarf
 from uploader.extract.dwarf.abbrev import Abbrevs
 from uploader.extract.dwarf.die import DieReader
-from uploader.extract.dwarf.join import Batch, gather, grouped, spans
+from uploader.extract.dwarf.join import Batch, Joined, gather, grouped, spans
 from uploader.extract.dwarf.names import NameReader
 from uploader.extract.dwarf.ranges import RangeReader
 from uploader.extract.dwarf.sections import DwarfSections
-from uploader.extract.dwarf.units import StringReader, Unit, Units
+from uploader.extract.dwarf.strings import StringReader
+from uploader.extract.dwarf.unit_columns import UnitColumns
+from uploader.extract.dwarf.units import Unit, Units
 from uploader.extract.dwarf.walk import Walk
-from uploader.symbols.columns import NameTable
+from uploader.symbols.columns import NameTable, taken
 
 BATCH_SIZE_BYTES = 4 * 1024 * 1024
 """How much of `.debug_info` is walked at a time: enough to be worth a thread's turn, small enough to keep all of them busy."""
@@ -30,13 +33,17 @@ class Code:
     """Where the function at address 0 ends; 0 where that is not known, or not needed."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Part:
-    """One file's sections and units."""
+    """One file's sections and units, which don't change any more."""
 
     sections: DwarfSections
     abbrevs: Abbrevs
     units: Units
+    columns: UnitColumns = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.columns = UnitColumns(self.units.units)
 
     def reader(self) -> DieReader:
         """A reader of its DIEs, for one thread."""
@@ -44,41 +51,142 @@ class Part:
 
     def name_reader(self, names: NameTable, supplementary: NameReader | None) -> NameReader:
         """A reader of its names, for one thread."""
-        return NameReader(self.reader(), self.units.units, StringReader(self.sections), names, supplementary)
+        return NameReader(
+            self.reader(), self.units.units, self.columns, StringReader(self.sections), names, supplementary
+        )
 
 
-def named_batches(
-    part: Part, code: Code, names: NameTable, supplementary: NameReader | None, pool: Executor | None
-) -> list[Batch]:
-    """All that a file's units hold, names included, in the order of the units."""
+class Walker:
+    """Walks batches of one file, one after another, in memory that it uses again: a batch lasts until the next begins."""
+
+    def __init__(self, part: Part, code: Code) -> None:
+        self._part = part
+        self._code = code
+        self._walk = Walk(part.reader(), part.sections.addresses, code.executable, code.end_of_first)
+        self._ranges = RangeReader(part.sections, part.columns)
+
+    def walk(self, first: int, last: int) -> Batch:
+        """All that the units ``first:last`` hold."""
+        part, code = self._part, self._code
+        units = part.units.units
+        size_bytes = sum(unit.end - unit.offset for unit in units[first:last])
+        self._walk.begin()
+        warnings = self._walk.walk(part.columns, first, last)
+        functions, nodes = self._walk.functions(), self._walk.nodes()
+        function_node, function_node_end, together = spans(nodes["function"], len(functions["unit"]))
+        if not together:
+            nodes = grouped(nodes, "function", function_node)
+        self._ranges.allot(size_bytes / max(len(part.sections.info), 1))
+        function_range, range_start, range_end = self._ranges.resolve(
+            functions, functions["unit"], code.executable, code.end_of_first
+        )
+        node_unit = gather(nodes["function"], functions["unit"])
+        node_range, node_range_start, node_range_end = self._ranges.resolve(nodes, memoryview(node_unit), None)
+        return Batch(
+            functions=functions,
+            nodes=nodes,
+            scopes=self._walk.scopes(),
+            function_node=memoryview(function_node),
+            function_node_end=memoryview(function_node_end),
+            function_range=memoryview(function_range),
+            range_start=range_start,
+            range_end=range_end,
+            node_range=memoryview(node_range),
+            node_range_start=node_range_start,
+            node_range_end=node_range_end,
+            warnings=warnings,
+            end=units[last - 1].end,
+        )
+
+
+def walked(part: Part, code: Code, pool: Executor | None = None, threads: int = 1) -> Iterator[Batch]:
+    """The batches in the order of the units, each to be used up before the next is asked for.
+
+    With a pool of ``threads - 1`` threads some are walked there meanwhile; where the next in order is not ready, the caller's
+    own thread walks another one rather than wait.
+    """
+    jobs = iter(_batches(part.units.units))
+    spare: list[Walker] = []
+    running: deque[tuple[Walker, Future[Batch] | Batch]] = deque()
+
+    def walker() -> Walker:
+        return spare.pop() if spare else Walker(part, code)
+
+    while True:
+        while pool is not None and len(running) < threads and (job := next(jobs, None)) is not None:
+            free = walker()
+            running.append((free, pool.submit(free.walk, *job)))
+        ready = running and not (isinstance(running[0][1], Future) and not running[0][1].done())
+        if not ready and len(running) < 2 * threads and (job := next(jobs, None)) is not None:
+            free = walker()
+            running.append((free, free.walk(*job)))
+            continue
+        if not running:
+            return
+        free, batch = running.popleft()
+        yield batch.result() if isinstance(batch, Future) else batch
+        spare.append(free)
+
+
+@dataclass(slots=True, kw_only=True)
+class _Waiting:
+    """A batch with names that wait for scopes of later ones, and which DIEs they are the names of."""
+
+    index: int
+    functions: memoryview
+    nodes: memoryview
+
+
+@dataclass(slots=True, kw_only=True)
+class Named:
+    """The names of all functions and nodes, in the order of `join.Joined`, and what was wrong with units."""
+
+    function_name: array[int]
+    node_name: array[int]
+    warnings: list[str]
+
+
+def join_named(
+    joined: Joined,
+    part: Part,
+    code: Code,
+    names: NameTable,
+    supplementary: NameReader | None,
+    pool: Executor | None,
+    threads: int,
+    unit_numbers: array[int] | None = None,
+) -> Named:
+    """Appends all that a file's units hold to ``joined``, in the order of the units, and names it.
+
+    ``unit_numbers`` gives, for each unit, the index that it is to have there, where that is another.
+    """
     reader = part.name_reader(names, supplementary)
-    batches: list[Batch] = []
-    again: list[Batch] = []
-    for batch in walked(part, code, pool):
+    function_names: list[array[int]] = []
+    node_names: list[array[int]] = []
+    warnings: list[str] = []
+    again: list[_Waiting] = []
+    for batch in walked(part, code, pool, threads):
         reader.learn_scopes(batch.scopes["child"], batch.scopes["parent"], batch.end)
-        batch.function_name = reader.numbers(batch.functions["offset"])
+        function_names.append(reader.numbers(batch.functions["offset"]))
         waiting = reader.has_deferred()
-        batch.node_name = reader.numbers(batch.nodes["origin"])
+        node_names.append(reader.numbers(batch.nodes["origin"]))
         if waiting or reader.has_deferred():
-            again.append(batch)
-        batches.append(batch)
+            again.append(
+                _Waiting(
+                    index=len(node_names) - 1,
+                    functions=_copy(batch.functions["offset"]),
+                    nodes=_copy(batch.nodes["origin"]),
+                )
+            )
+        warnings.extend(batch.warnings)
+        if unit_numbers is not None:
+            batch.functions["unit"] = memoryview(gather(batch.functions["unit"], memoryview(unit_numbers)))
+        joined.add(batch)
     reader.know_all_scopes()
-    for batch in again:
-        batch.function_name = reader.numbers(batch.functions["offset"])
-        batch.node_name = reader.numbers(batch.nodes["origin"])
-    return batches
-
-
-def walked(part: Part, code: Code, pool: Executor | None) -> Iterator[Batch]:
-    """The batches in the order of the units; with a pool, later ones are walked while earlier ones are used."""
-    jobs = _batches(part.units.units)
-    if pool is None:
-        for first, last in jobs:
-            yield _walk(part, first, last, code)
-        return
-    futures = [pool.submit(_walk, part, first, last, code) for first, last in jobs]
-    for future in futures:
-        yield future.result()
+    for each in again:
+        function_names[each.index] = reader.numbers(each.functions)
+        node_names[each.index] = reader.numbers(each.nodes)
+    return Named(function_name=_concatenated(function_names), node_name=_concatenated(node_names), warnings=warnings)
 
 
 def _batches(units: Sequence[Unit]) -> list[tuple[int, int]]:
@@ -96,44 +204,12 @@ def _batches(units: Sequence[Unit]) -> list[tuple[int, int]]:
     return jobs
 
 
-def _walk(part: Part, first: int, last: int, code: Code) -> Batch:
-    sections, units = part.sections, part.units.units
-    walk = Walk(part.reader(), sections.addresses, code.executable, code.end_of_first)
-    warnings: list[str] = []
-    for index in range(first, last):
-        unit = units[index]
-        if not unit.walked:
-            continue
-        try:
-            walk.walk(unit, index)
-        except MalformedDwarf as error:
-            warnings.append(
-                f"unit at 0x{unit.offset:x}: {error.message}; what follows 0x{walk.reached_offset():x} in it is lost, "
-                f"up to {unit.end - walk.reached_offset()} of its {unit.end - unit.offset} bytes"
-            )
-    functions, nodes = walk.functions(), walk.nodes()
-    function_node, function_node_end, together = spans(nodes["function"], len(functions["unit"]))
-    if not together:
-        nodes = grouped(nodes, "function", function_node)
-    size_bytes = sum(unit.end - unit.offset for unit in units[first:last])
-    range_reader = RangeReader(sections, units, share=size_bytes / max(len(sections.info), 1))
-    function_range, range_start, range_end = range_reader.resolve(
-        functions, functions["unit"], code.executable, code.end_of_first
-    )
-    node_unit = gather(nodes["function"], functions["unit"])
-    node_range, node_range_start, node_range_end = range_reader.resolve(nodes, memoryview(node_unit), None)
-    return Batch(
-        functions=functions,
-        nodes=nodes,
-        scopes=walk.scopes(),
-        function_node=function_node,
-        function_node_end=function_node_end,
-        function_range=function_range,
-        range_start=range_start,
-        range_end=range_end,
-        node_range=node_range,
-        node_range_start=node_range_start,
-        node_range_end=node_range_end,
-        warnings=warnings,
-        end=units[last - 1].end,
-    )
+def _copy(column: memoryview) -> memoryview:
+    return memoryview(taken(column, len(column)))
+
+
+def _concatenated(columns: Sequence[array[int]]) -> array[int]:
+    whole = array("I")
+    for column in columns:
+        whole.extend(column)
+    return whole

@@ -1,5 +1,6 @@
 cimport cython
 from uploader.extract.dwarf.abbrev cimport Abbrevs
+from uploader.extract.dwarf.unit_columns cimport UnitColumns
 
 @cython.final
 cdef class DieReader:
@@ -18,7 +19,8 @@ cdef class DieReader:
     cdef public long long present
     cdef public long long position
 
-    cdef void enter(self, long long unit_offset, long long unit_end, int table, int address_size, int offset_size)
+    cdef int enter(self, long long unit_offset, long long unit_end, int table, int address_size, int offset_size) except -1 nogil
+    cdef int enter_unit(self, UnitColumns units, Py_ssize_t index) except -1 nogil
     cdef int abbrev_at(self, long long offset) except -2 nogil
     cdef unsigned long long leb(self, long long p, bint signed) except? 0xFFFFFFFFFFFFFFFE nogil
     cdef unsigned long long fixed(self, long long p, int size) except? 0xFFFFFFFFFFFFFFFE nogil

@@ -13,6 +13,7 @@ import cython
 from uploader.errors import MalformedDwarf
 from uploader.extract.dwarf.abbrev import Abbrevs, form_step
 from uploader.extract.dwarf.constants import SLOT_COUNT
+from uploader.extract.dwarf.unit_columns import UnitColumns
 
 MASK_64 = 0xFFFFFFFFFFFFFFFF
 
@@ -43,7 +44,7 @@ class DieReader:
         table: cython.int,
         address_size: cython.int,
         offset_size: cython.int,
-    ) -> cython.void:
+    ) -> cython.int:
         """Sets the unit that offsets lie in."""
         self.unit_offset = unit_offset
         self.unit_end = unit_end
@@ -51,6 +52,17 @@ class DieReader:
         self.offset_size = offset_size
         self.code_first = self.abbrevs.table_first[table]
         self.code_count = self.abbrevs.table_codes[table]
+        return 0
+
+    def enter_unit(self, units: UnitColumns, index: cython.Py_ssize_t) -> cython.int:
+        """Sets the unit of that index."""
+        return self.enter(
+            units.offset[index],
+            units.end[index],
+            units.table[index],
+            units.address_size[index],
+            units.offset_size[index],
+        )
 
     def read(self, offset: int, unit: tuple[int, int, int, int, int]) -> None:
         """Captures the DIE at ``offset`` in a unit given as ``enter`` takes it. Raises `MalformedDwarf`."""
@@ -118,6 +130,13 @@ class DieReader:
         """Reads an unsigned integer of ``size`` bytes; of wider ones (data16) the low 64 bits."""
         result: cython.ulonglong = 0
         i: cython.int
+        if self.little_endian and size == 4:
+            result = self.data[p + 3]
+            result = (result << 8) | self.data[p + 2]
+            result = (result << 8) | self.data[p + 1]
+            return (result << 8) | self.data[p]
+        if size == 1:
+            return self.data[p]
         if size > 8:
             p = p if self.little_endian else p + size - 8
             size = 8

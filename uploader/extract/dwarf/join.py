@@ -3,103 +3,78 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 import cython
 
-from uploader.symbols.joining import extend, shifted
+from uploader.symbols.joining import extend, extend_shifted
 
 Column = memoryview
 
 
 @dataclass(slots=True, kw_only=True)
 class Batch:
-    """What some units in a row hold: the columns of `walk.Walk` by name, spans and ranges of their items, names once they are known."""
+    """What some units in a row hold: the columns of `walk.Walk` by name, spans and ranges of their items.
+
+    The columns lie in memory that is used again for a later batch.
+    """
 
     functions: dict[str, Column]
     nodes: dict[str, Column]
     scopes: dict[str, Column]
-    function_node: array[int]
-    function_node_end: array[int]
-    function_range: array[int]
-    range_start: array[int]
-    range_end: array[int]
-    node_range: array[int]
-    node_range_start: array[int]
-    node_range_end: array[int]
-    function_name: array[int] = field(default_factory=lambda: array("I"))
-    node_name: array[int] = field(default_factory=lambda: array("I"))
-    warnings: list[str] = field(default_factory=list)
-    end: int = 0
+    function_node: Column
+    function_node_end: Column
+    function_range: Column
+    range_start: Column
+    range_end: Column
+    node_range: Column
+    node_range_start: Column
+    node_range_end: Column
+    warnings: list[str]
+    end: int
     """The `.debug_info` offset behind the last unit."""
 
 
-def joined(batches: Sequence[Batch]) -> Batch:
-    """All batches as one, in their order."""
-    if len(batches) == 1:
-        return batches[0]
-    functions: dict[str, array[int]] = {}
-    nodes: dict[str, array[int]] = {}
-    names = (
-        "function_node",
-        "function_node_end",
-        "function_range",
-        "range_start",
-        "range_end",
-        "node_range",
-        "node_range_start",
-        "node_range_end",
-        "function_name",
-        "node_name",
-    )
-    columns = {name: array("Q" if name.endswith(("_start", "range_end")) else "I") for name in names}
-    function_count = node_count = range_count = node_range_count = 0
-    for batch in batches:
-        for name in ("unit", "decl_file", "decl_line"):
-            extend(functions.setdefault(name, array("I")), batch.functions[name])
-        extend(nodes.setdefault("function", array("I")), memoryview(shifted(batch.nodes["function"], function_count)))
-        for name in ("depth", "call_file", "call_line"):
-            extend(nodes.setdefault(name, array("I")), batch.nodes[name])
-        for name, shift in (
-            ("function_node", node_count),
-            ("function_node_end", node_count),
-            ("function_range", range_count),
-            ("node_range", node_range_count),
-        ):
-            column = memoryview(getattr(batch, name))
-            ends = 1 if name.endswith("_range") else 0
-            extend(columns[name], memoryview(shifted(column[: len(column) - ends], shift)))
-        for name in ("range_start", "range_end", "node_range_start", "node_range_end", "function_name", "node_name"):
-            extend(columns[name], memoryview(getattr(batch, name)))
-        function_count += len(batch.functions["unit"])
-        node_count += len(batch.nodes["function"])
-        range_count += len(batch.range_start)
-        node_range_count += len(batch.node_range_start)
-    columns["function_range"].append(range_count)
-    columns["node_range"].append(node_range_count)
-    empty = memoryview(array("I"))
-    return Batch(
-        functions={
-            name: memoryview(functions[name]) if name in functions else empty
-            for name in ("unit", "decl_file", "decl_line")
-        },
-        nodes={
-            name: memoryview(nodes[name]) if name in nodes else empty
-            for name in ("function", "depth", "call_file", "call_line")
-        },
-        scopes={},
-        function_node=columns["function_node"],
-        function_node_end=columns["function_node_end"],
-        function_range=columns["function_range"],
-        range_start=columns["range_start"],
-        range_end=columns["range_end"],
-        node_range=columns["node_range"],
-        node_range_start=columns["node_range_start"],
-        node_range_end=columns["node_range_end"],
-        function_name=columns["function_name"],
-        node_name=columns["node_name"],
-    )
+class Joined:
+    """The columns of all batches end to end, named as in `symbols.columns.SourceColumns`."""
+
+    def __init__(self) -> None:
+        self.function_unit = array("I")
+        self.function_decl_file = array("I")
+        self.function_decl_line = array("I")
+        self.function_node = array("I")
+        self.function_node_end = array("I")
+        self.function_range = array("I", [0])
+        self.range_start = array("Q")
+        self.range_end = array("Q")
+        self.node_function = array("I")
+        self.node_depth = array("I")
+        self.node_call_file = array("I")
+        self.node_call_line = array("I")
+        self.node_range = array("I", [0])
+        self.node_range_start = array("Q")
+        self.node_range_end = array("Q")
+
+    def add(self, batch: Batch) -> None:
+        """Appends the batch that comes next; of its memory nothing is kept."""
+        functions = len(self.function_unit)
+        nodes = len(self.node_function)
+        extend(self.function_unit, batch.functions["unit"])
+        extend(self.function_decl_file, batch.functions["decl_file"])
+        extend(self.function_decl_line, batch.functions["decl_line"])
+        extend_shifted(self.function_node, batch.function_node, nodes)
+        extend_shifted(self.function_node_end, batch.function_node_end, nodes)
+        extend_shifted(self.function_range, batch.function_range[1:], len(self.range_start))
+        extend(self.range_start, batch.range_start)
+        extend(self.range_end, batch.range_end)
+        extend_shifted(self.node_function, batch.nodes["function"], functions)
+        extend(self.node_depth, batch.nodes["depth"])
+        extend(self.node_call_file, batch.nodes["call_file"])
+        extend(self.node_call_line, batch.nodes["call_line"])
+        extend_shifted(self.node_range, batch.node_range[1:], len(self.node_range_start))
+        extend(self.node_range_start, batch.node_range_start)
+        extend(self.node_range_end, batch.node_range_end)
 
 
 def gather(index: memoryview, values: memoryview) -> array[int]:

@@ -14,7 +14,8 @@ from uploader.extract.dwarf.constants import (
     FORM_UDATA,
 )
 from uploader.extract.dwarf.sections import DwarfSections
-from uploader.extract.dwarf.units import StringReader, Unit, string_at
+from uploader.extract.dwarf.strings import StringReader, string_at
+from uploader.extract.dwarf.units import Unit
 
 _CONTENT_PATH = 1
 _CONTENT_DIRECTORY_INDEX = 2

@@ -8,5 +8,5 @@ cdef class Memo:
     cdef Py_ssize_t count
     cdef Py_ssize_t limit
 
-    cdef Py_ssize_t get(self, unsigned long long key) except -2
-    cdef int put(self, unsigned long long key, unsigned int value) except -1
+    cdef Py_ssize_t get(self, unsigned long long key) except -2 nogil
+    cdef int put(self, unsigned long long key, unsigned int value) except -1 nogil

@@ -32,7 +32,8 @@ class Memo:
         at: cython.ulonglong
         scatter: cython.ulonglong = 0x9E3779B1
         if self.count >= self.limit:
-            self._grow()
+            with cython.gil:
+                self._grow()
         at = (((key ^ (key >> 29)) * scatter) >> 7) & self.mask
         while self.keys[at] != 0:
             at = (at + 1) & self.mask

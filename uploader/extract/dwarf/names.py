@@ -13,7 +13,9 @@ import cython
 from uploader.errors import MalformedDwarf
 from uploader.extract.dwarf.die import DieReader
 from uploader.extract.dwarf.memo import Memo
-from uploader.extract.dwarf.units import StringReader, Unit
+from uploader.extract.dwarf.strings import StringReader
+from uploader.extract.dwarf.unit_columns import UnitColumns
+from uploader.extract.dwarf.units import Unit
 from uploader.symbols.columns import NameTable
 
 MAX_SCOPES = 64
@@ -25,18 +27,18 @@ IN_SUPPLEMENTARY = cython.declare(cython.longlong, 1 << 61)
 @cython.final
 @cython.cclass
 class NameReader:
-    """Gives the number in a `NameTable` of the function that a DIE describes. Belongs to one thread."""
+    """Gives the number in a `NameTable` of the function that a DIE describes. Belongs to one thread.
+
+    What it looks up again it finds without the GIL; only a name that is new is made into an object.
+    """
 
     reader: DieReader
     units: list[Unit]
-    unit_offset: cython.longlong[::1]
-    unit_end: cython.longlong[::1]
-    unit_table: cython.int[::1]
-    unit_address_size: cython.int[::1]
-    unit_offset_size: cython.int[::1]
-    unit_count: cython.Py_ssize_t
+    columns: UnitColumns
     unit: cython.Py_ssize_t
     strings: StringReader
+    text: cython.const[cython.uchar][::1]
+    text_bytes: cython.Py_ssize_t
     scopes: dict[int, int]
     table: NameTable
     memo: Memo
@@ -44,12 +46,19 @@ class NameReader:
     supplementary: NameReader | None
     known_end: cython.longlong
     deferred: cython.bint
+    waiting: cython.bint
     budget_bytes: cython.longlong
+    at: cython.Py_ssize_t
+    named: cython.longlong
+    name_form: cython.int
+    name_value: cython.ulonglong
+    name_unit: cython.Py_ssize_t
 
     def __init__(
         self,
         reader: DieReader,
         units: Sequence[Unit],
+        columns: UnitColumns,
         strings: StringReader,
         table: NameTable,
         supplementary: NameReader | None = None,
@@ -57,14 +66,11 @@ class NameReader:
         """``supplementary`` reads the file that dwz moved common DIEs to, and has the same ``table``."""
         self.reader = reader
         self.units = list(units)
-        self.unit_offset = array("q", [unit.offset for unit in units] or [0])
-        self.unit_end = array("q", [unit.end for unit in units] or [0])
-        self.unit_table = array("i", [unit.table for unit in units] or [0])
-        self.unit_address_size = array("i", [unit.address_size for unit in units] or [0])
-        self.unit_offset_size = array("i", [unit.offset_size for unit in units] or [0])
-        self.unit_count = len(units)
-        self.unit = 0
+        self.columns = columns
+        self.unit = -1
         self.strings = strings
+        self.text = strings.main_text or b"\0"
+        self.text_bytes = len(strings.main_text)
         self.scopes = {}
         self.table = table
         self.memo = Memo()
@@ -72,7 +78,13 @@ class NameReader:
         self.supplementary = supplementary
         self.known_end = 0
         self.deferred = False
+        self.waiting = False
         self.budget_bytes = 2 * strings.size_bytes + 1048576
+        self.at = 0
+        self.named = -1
+        self.name_form = 0
+        self.name_value = 0
+        self.name_unit = 0
 
     def learn_scopes(self, child: memoryview, parent: memoryview, up_to: int) -> None:
         """Takes in which scope's DIE each of some DIEs stands in (`walk.Walk.scopes`); those below ``up_to`` are then all known."""
@@ -85,114 +97,142 @@ class NameReader:
 
     def has_deferred(self) -> bool:
         """Whether the last ``numbers`` left a name at 0 whose scopes are not known yet: ask again once they are."""
-        return bool(self.deferred)
+        return bool(self.waiting)
 
     def numbers(self, offsets: memoryview) -> array[int]:
         """The name numbers for a column of DIE offsets (0: no DIE), 0 where a name can't be found."""
-        self.deferred = False
-        waiting: cython.bint = False
+        self.waiting = False
         n: cython.Py_ssize_t = len(offsets)
         result = array("I", [0]) * n
         if n == 0:
             return result
         out: cython.uint[::1] = result
         offset: cython.ulonglong[::1] = offsets
-        i: cython.Py_ssize_t
-        known: cython.longlong
-        number: cython.uint
-        for i in range(n):
-            if offset[i] == 0:
-                continue
-            known = self.memo.get(offset[i])
-            if known < 0:
-                number = 0
-                if offset[i] >> 62 == 0:
-                    self.deferred = False
-                    number = self._resolve(cython.cast(cython.longlong, offset[i]))
-                    if self.deferred:
-                        waiting = True
-                        continue
-                self.memo.put(offset[i], number)
-                known = number
-            out[i] = cython.cast(cython.uint, known)
-        self.deferred = waiting
+        damaged: cython.bint = False
+        self.at = 0
+        while self.at < n:
+            try:
+                with cython.nogil:
+                    if damaged:
+                        self._settle(offset, out)
+                        damaged = False
+                    self._run(offset, out, n)
+            except (MalformedDwarf, IndexError):
+                # The chain is damaged: what was found before the damage counts.
+                if damaged:
+                    self.at += 1
+                damaged = not damaged
         return result
 
     @cython.cfunc
-    def _resolve(self, offset: cython.longlong) -> cython.uint:
-        """The number of the name of the DIE at ``offset``; a damaged chain gives what was found before the damage."""
-        named: cython.longlong = -1
-        name_form: cython.int = 0
-        name_value: cython.ulonglong = 0
-        name_unit: cython.Py_ssize_t = 0
-        number: cython.uint
-        step: cython.int = 0
-        try:
-            while step < 16 and offset > 0:
-                if offset & IN_SUPPLEMENTARY:
-                    number = self._elsewhere(offset)
-                    if number:
-                        return number
-                    break
-                if not self._read(offset):
-                    break
-                if self.reader.present & 2:
-                    number = self._number(self.reader.form[1], self.reader.value[1], self.unit)
-                    if number:
-                        return number
-                if self.reader.present & 1:
-                    name_form = self.reader.form[0]
-                    name_value = self.reader.value[0]
-                    name_unit = self.unit
-                    named = offset
-                offset = 0
-                if self.reader.present & 4:
-                    offset = self._target(2)
-                if offset == 0 and self.reader.present & 8:
-                    offset = self._target(3)
-                step += 1
-        except (MalformedDwarf, IndexError):
-            pass
-        if named < 0:
-            return 0
-        if named >= self.known_end:
-            self.deferred = True
-            return 0
-        if named in self.scopes:
-            return self._qualified(
-                self.strings.read(self.strings.locate(name_form, name_value, self.units[name_unit])), named
-            )
-        return self._number(name_form, name_value, name_unit)
+    @cython.nogil
+    @cython.exceptval(-1)
+    def _run(self, offset: cython.ulonglong[::1], out: cython.uint[::1], n: cython.Py_ssize_t) -> cython.int:
+        """Numbers the items from ``at`` on."""
+        known: cython.Py_ssize_t
+        while self.at < n:
+            if offset[self.at] == 0:
+                self.at += 1
+                continue
+            known = self.memo.get(offset[self.at])
+            if known >= 0:
+                out[self.at] = cython.cast(cython.uint, known)
+                self.at += 1
+                continue
+            self.named = -1
+            if offset[self.at] >> 62:
+                self._keep(offset, out, 0)
+            elif self._follow(cython.cast(cython.longlong, offset[self.at]), offset, out) == 0:
+                self._settle(offset, out)
+        return 0
 
     @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def _keep(self, offset: cython.ulonglong[::1], out: cython.uint[::1], number: cython.uint) -> cython.int:
+        """Sets the number of the item at ``at``, and goes on to the next."""
+        self.memo.put(offset[self.at], number)
+        out[self.at] = number
+        self.at += 1
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def _follow(self, die: cython.longlong, offset: cython.ulonglong[::1], out: cython.uint[::1]) -> cython.bint:
+        """Follows origins and specifications to a linkage name, and keeps it; else false, with the last plain name in ``name_*``."""
+        number: cython.uint
+        step: cython.int = 0
+        while step < 16 and die > 0:
+            if die & IN_SUPPLEMENTARY:
+                with cython.gil:
+                    number = self._elsewhere(die)
+                if number:
+                    self._keep(offset, out, number)
+                    return True
+                break
+            if not self._read(die):
+                break
+            if self.reader.present & 2:
+                number = self._number(self.reader.form[1], self.reader.value[1], self.unit)
+                if number:
+                    self._keep(offset, out, number)
+                    return True
+            if self.reader.present & 1:
+                self.name_form = self.reader.form[0]
+                self.name_value = self.reader.value[0]
+                self.name_unit = self.unit
+                self.named = die
+            die = 0
+            if self.reader.present & 4:
+                die = self._target(2)
+            if die == 0 and self.reader.present & 8:
+                die = self._target(3)
+            step += 1
+        return False
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def _settle(self, offset: cython.ulonglong[::1], out: cython.uint[::1]) -> cython.int:
+        """Keeps the plain name that a chain led to, with its scopes; where they are not known yet, the item waits."""
+        number: cython.uint = 0
+        if self.named >= 0:
+            if self.named >= self.known_end:
+                self.waiting = True
+                self.at += 1
+                return 0
+            number = self._plain()
+        self._keep(offset, out, number)
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(0xFFFFFFFE, check=True)
+    def _plain(self) -> cython.uint:
+        number: cython.uint
+        with cython.gil:
+            if self.named in self.scopes:
+                number = self._qualified(
+                    self.strings.read(self.strings.locate(self.name_form, self.name_value, self.units[self.name_unit])),
+                    self.named,
+                )
+            else:
+                number = self._number(self.name_form, self.name_value, self.name_unit)
+        return number
+
+    @cython.cfunc
+    @cython.nogil
     @cython.exceptval(-1)
     def _read(self, offset: cython.longlong) -> cython.bint:
         """Captures the DIE at ``offset``; false where no unit holds it, or it is a null entry."""
-        low: cython.Py_ssize_t
-        high: cython.Py_ssize_t
-        middle: cython.Py_ssize_t
         abbrev: cython.int
-        if self.unit_count == 0:
-            return False
-        if offset < self.unit_offset[self.unit] or offset >= self.unit_end[self.unit]:
-            low = 0
-            high = self.unit_count
-            while low < high:
-                middle = (low + high) >> 1
-                if self.unit_offset[middle] <= offset:
-                    low = middle + 1
-                else:
-                    high = middle
-            if low == 0 or offset >= self.unit_end[low - 1]:
+        if self.unit < 0 or offset < self.columns.offset[self.unit] or offset >= self.columns.end[self.unit]:
+            found: cython.Py_ssize_t = self.columns.containing(offset)
+            if found < 0:
                 return False
-            self.unit = low - 1
-        self.reader.enter(
-            self.unit_offset[self.unit],
-            self.unit_end[self.unit],
-            self.unit_table[self.unit],
-            self.unit_address_size[self.unit],
-            self.unit_offset_size[self.unit],
-        )
+            self.unit = found
+        self.reader.enter_unit(self.columns, self.unit)
         abbrev = self.reader.abbrev_at(offset)
         if abbrev < 0:
             return False
@@ -200,28 +240,52 @@ class NameReader:
         return True
 
     @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(0xFFFFFFFE, check=True)
     def _number(self, form: cython.int, value: cython.ulonglong, unit: cython.Py_ssize_t) -> cython.uint:
         """The number of the string that a form means; 0 for an empty or unknown one."""
-        known: cython.longlong
+        known: cython.Py_ssize_t
         number: cython.uint
         if form == 0x0E and value != 0:
             known = self.strp_memo.get(value)
-            if known < 0:
-                number = self._intern(self.strings.read((1, value)))
-                self.strp_memo.put(value, number)
-                return number
-            return cython.cast(cython.uint, known)
-        return self._intern(self.strings.read(self.strings.locate(form, value, self.units[unit])))
+            if known >= 0:
+                return cython.cast(cython.uint, known)
+            with cython.gil:
+                number = self._intern(self._text_at(value))
+            self.strp_memo.put(value, number)
+            return number
+        with cython.gil:
+            number = self._intern(self.strings.read(self.strings.locate(form, value, self.units[unit])))
+        return number
 
-    def _intern(self, name: bytes) -> int:
+    @cython.cfunc
+    def _text_at(self, offset: cython.ulonglong) -> bytes:
+        """The string at an offset of `.debug_str`; empty where it has no end, lies outside, or too much was read already."""
+        if not cython.compiled:
+            return self.strings.read((1, offset))
+        if offset >= cython.cast(cython.ulonglong, self.text_bytes) or self.strings.budget_bytes < 0:
+            return b""
+        begin: cython.Py_ssize_t = cython.cast(cython.Py_ssize_t, offset)
+        end: cython.Py_ssize_t = begin
+        while end < self.text_bytes and self.text[end] != 0:
+            end += 1
+        if end == self.text_bytes or end == begin:
+            return b""
+        self.strings.budget_bytes -= end - begin
+        return cython.cast(cython.p_char, cython.address(self.text[begin]))[: end - begin]
+
+    @cython.cfunc
+    def _intern(self, name: bytes) -> cython.uint:
         """The number of a name; 0 for a new one where the names already outweigh the sections that they stand in."""
-        known = self.table.find(name)
-        if known >= 0:
+        known = self.table.number_of.get(name)
+        if known is not None:
             return known
         self.budget_bytes -= len(name)
         return self.table.intern(name) if self.budget_bytes >= 0 else 0
 
     @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
     def _target(self, slot: cython.int) -> cython.longlong:
         """The `.debug_info` offset that a reference means, 0 where it leads out of this file."""
         form: cython.int = self.reader.form[slot]
@@ -229,8 +293,8 @@ class NameReader:
         if raw >> 62:
             return 0
         if 0x11 <= form <= 0x15:
-            offset: cython.longlong = self.unit_offset[self.unit] + cython.cast(cython.longlong, raw)
-            return offset if offset < self.unit_end[self.unit] else 0
+            offset: cython.longlong = self.columns.offset[self.unit] + cython.cast(cython.longlong, raw)
+            return offset if offset < self.columns.end[self.unit] else 0
         if raw >> 61:
             return 0
         if form == 0x10:

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 import cython
 
 from uploader.extract.dwarf.sections import DwarfSections
-from uploader.extract.dwarf.units import Unit
-from uploader.symbols.columns import grown, taken, zeros
+from uploader.extract.dwarf.unit_columns import UnitColumns
+from uploader.symbols.columns import grown
 
 
 @cython.final
@@ -30,22 +30,14 @@ class RangeReader:
     little_endian: cython.bint
     budget: cython.longlong
 
-    unit_low: cython.ulonglong[::1]
-    unit_address_size: cython.int[::1]
-    unit_offset_size: cython.int[::1]
-    unit_version: cython.int[::1]
-    unit_addr_base: cython.longlong[::1]
-    unit_address_stride: cython.int[::1]
-    unit_rnglists_base: cython.longlong[::1]
-    unit_ranges_start: cython.longlong[::1]
+    units: UnitColumns
 
     count: cython.Py_ssize_t
     start: cython.ulonglong[::1]
     end: cython.ulonglong[::1]
     position: cython.longlong
 
-    def __init__(self, sections: DwarfSections, units: Sequence[Unit], *, share: float = 1.0) -> None:
-        """``share`` is how much of the file's DIEs will ask, from 0 to 1: the bound is shared out by it."""
+    def __init__(self, sections: DwarfSections, units: UnitColumns) -> None:
         self.ranges = sections.ranges
         self.ranges_size = len(sections.ranges)
         self.rnglists = sections.rnglists
@@ -53,19 +45,17 @@ class RangeReader:
         self.addresses = sections.addresses
         self.addresses_size = len(sections.addresses)
         self.little_endian = sections.little_endian
-        self.budget = int(4 * share * (len(sections.ranges) + len(sections.rnglists))) + 65536
-        self.unit_low = array("Q", [unit.low_pc for unit in units] or [0])
-        self.unit_address_size = array("i", [unit.address_size for unit in units] or [0])
-        self.unit_offset_size = array("i", [unit.offset_size for unit in units] or [0])
-        self.unit_version = array("i", [unit.version for unit in units] or [0])
-        self.unit_addr_base = array("q", [unit.addr_base for unit in units] or [0])
-        self.unit_address_stride = array("i", [unit.address_stride for unit in units] or [0])
-        self.unit_rnglists_base = array("q", [unit.rnglists_base for unit in units] or [0])
-        self.unit_ranges_start = array("q", [unit.ranges_start for unit in units] or [0])
+        self.budget = 0
+        self.units = units
         self.count = 0
         self.start = array("Q", [0]) * 64
         self.end = array("Q", [0]) * 64
         self.position = 0
+        self.allot(1.0)
+
+    def allot(self, share: float) -> None:
+        """Bounds the work that is to come. ``share`` is how much of the file's DIEs will ask, from 0 to 1."""
+        self.budget = int(4 * share * (self.ranges_size + self.rnglists_size)) + 65536
 
     def resolve(
         self,
@@ -73,7 +63,7 @@ class RangeReader:
         unit_of: memoryview,
         executable: Sequence[tuple[int, int]] | None,
         end_of_first: int = 0,
-    ) -> tuple[array[int], array[int], array[int]]:
+    ) -> tuple[array[int], memoryview, memoryview]:
         """(first, start, end): the ranges of item ``i`` of a walk's columns are ``first[i]:first[i + 1]``.
 
         ``unit_of`` gives each item's unit. With ``executable``, only ranges that lie in executable code count, and of those that
@@ -82,7 +72,7 @@ class RangeReader:
         n: cython.Py_ssize_t = len(unit_of)
         first_column = array("I", [0]) * (n + 1)
         if n == 0:
-            return first_column, array("Q"), array("Q")
+            return first_column, memoryview(array("Q")), memoryview(array("Q"))
         first: cython.uint[::1] = first_column
         pc: cython.uint[::1] = columns["pc"]
         a: cython.ulonglong[::1] = columns["a"]
@@ -95,8 +85,8 @@ class RangeReader:
         first_end: cython.ulonglong = end_of_first
         checked: cython.int = -1 if executable is None else len(executable)
         self.count = 0
-        self.start = zeros("Q", n + 64)
-        self.end = zeros("Q", n + 64)
+        self.start = array("Q", [0]) * (n + 64)
+        self.end = array("Q", [0]) * (n + 64)
         i: cython.Py_ssize_t
         before: cython.Py_ssize_t
         with cython.nogil:
@@ -111,7 +101,7 @@ class RangeReader:
                         self._only_executable(before, low, high, checked, first_end)
                     self._tidy(before)
             first[n] = cython.cast(cython.uint, self.count)
-        return first_column, taken(self.start, self.count), taken(self.end, self.count)
+        return first_column, memoryview(self.start)[: self.count], memoryview(self.end)[: self.count]
 
     @cython.cfunc
     @cython.nogil
@@ -137,14 +127,14 @@ class RangeReader:
             return 0
         value: cython.longlong = cython.cast(cython.longlong, raw)
         if form != 0x23:
-            value += self.unit_ranges_start[unit]
-        if self.unit_version[unit] < 5:
+            value += self.units.ranges_start[unit]
+        if self.units.version[unit] < 5:
             if form != 0x23:
                 return self._read_pairs(unit, value)
             return 0
         if form == 0x23:
-            base: cython.longlong = self.unit_rnglists_base[unit]
-            size: cython.int = self.unit_offset_size[unit]
+            base: cython.longlong = self.units.rnglists_base[unit]
+            size: cython.int = self.units.offset_size[unit]
             if base == 0:
                 base = 12 if size == 4 else 20
             if value >= self.rnglists_size or base + value * size + size > self.rnglists_size:
@@ -162,9 +152,9 @@ class RangeReader:
     @cython.exceptval(-1)
     def _read_pairs(self, unit: cython.uint, p: cython.longlong) -> cython.int:
         """A list of `.debug_ranges`."""
-        size: cython.int = self.unit_address_size[unit]
+        size: cython.int = self.units.address_size[unit]
         top: cython.ulonglong = self._top(size)
-        base: cython.ulonglong = self.unit_low[unit]
+        base: cython.ulonglong = self.units.low_pc[unit]
         start: cython.ulonglong
         end: cython.ulonglong
         while p + 2 * size <= self.ranges_size and self.budget > 0:
@@ -185,9 +175,9 @@ class RangeReader:
     @cython.exceptval(-1)
     def _read_entries(self, unit: cython.uint, p: cython.longlong) -> cython.int:
         """A list of `.debug_rnglists`."""
-        size: cython.int = self.unit_address_size[unit]
+        size: cython.int = self.units.address_size[unit]
         top: cython.ulonglong = self._top(size)
-        base: cython.ulonglong = self.unit_low[unit]
+        base: cython.ulonglong = self.units.low_pc[unit]
         kind: cython.int
         start: cython.ulonglong
         end: cython.ulonglong
@@ -287,11 +277,11 @@ class RangeReader:
     @cython.exceptval(0xFFFFFFFFFFFFFFFE, check=True)
     def _indexed(self, unit: cython.uint, index: cython.ulonglong) -> cython.ulonglong:
         """An address of `.debug_addr`, 0 where it holds none."""
-        size: cython.int = self.unit_address_size[unit]
+        size: cython.int = self.units.address_size[unit]
         if index >= 0x10000000:
             return 0
-        stride: cython.longlong = self.unit_address_stride[unit]
-        at: cython.longlong = self.unit_addr_base[unit] + cython.cast(cython.longlong, index) * stride
+        stride: cython.longlong = self.units.address_stride[unit]
+        at: cython.longlong = self.units.addr_base[unit] + cython.cast(cython.longlong, index) * stride
         if at < 0 or at + size > self.addresses_size:
             return 0
         return self._fixed(self.addresses, at, size)

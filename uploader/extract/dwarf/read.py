@@ -7,7 +7,7 @@ the interpreter, while the next batch of units is walked, which doesn't. The res
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,16 +16,16 @@ from uploader.binary.elf import ElfFile
 from uploader.binary.headers import ET_REL
 from uploader.errors import InputError
 from uploader.extract.dwarf.abbrev import Abbrevs
-from uploader.extract.dwarf.batches import Code, Part, named_batches
-from uploader.extract.dwarf.join import Batch, gather, joined, slots_of
+from uploader.extract.dwarf.batches import Code, Part, join_named
+from uploader.extract.dwarf.join import Joined, gather, slots_of
 from uploader.extract.dwarf.line_tables import LineTables, read_line_tables
 from uploader.extract.dwarf.linked import LinkedFiles, NoLinkedFiles
 from uploader.extract.dwarf.sections import DwarfSections, SectionLoader
 from uploader.extract.dwarf.split import SplitUnits
 from uploader.extract.dwarf.supplementary import Supplementary, opened_supplementary
-from uploader.extract.dwarf.units import read_units
+from uploader.extract.dwarf.unit_headers import read_units
 from uploader.extract.elf_symbols import read_symbols
-from uploader.symbols.columns import NONE, NameTable, SourceColumns, taken
+from uploader.symbols.columns import NONE, NameTable, SourceColumns
 
 MAX_WARNINGS = 20
 """How many warnings of one file are told: a thousand broken units are one piece of news."""
@@ -63,7 +63,9 @@ def read_dwarf(
         tables = read_line_tables(sections, code.executable, 8 if elf.bits == 64 else 4)
         sections.info = info.result() if info else loader.load("info")
         with opened_supplementary(elf, linked, names) as supplementary:
-            read = read_sections(sections, tables, code, names, pool, supplementary=supplementary, files=linked)
+            read = read_sections(
+                sections, tables, code, names, pool, threads, supplementary=supplementary, files=linked
+            )
         return DwarfRead(columns=read.columns, warnings=capped([*loader.warnings, *read.warnings]))
 
 
@@ -96,6 +98,7 @@ def read_sections(
     code: Code | list[tuple[int, int]],
     names: NameTable,
     pool: Executor | None = None,
+    threads: int = 1,
     *,
     supplementary: Supplementary | None = None,
     files: LinkedFiles | None = None,
@@ -110,34 +113,33 @@ def read_sections(
     first_slot, slot_count, file_base = tables.files.columns(unit_table)
 
     split = SplitUnits(sections=sections, units=units.units, files=files if files is not None else NoLinkedFiles())
-    batches: list[Batch] = []
-    for half in split.parts():
-        for batch in named_batches(half.part, where, names, other.names, pool):
-            batch.functions["unit"] = memoryview(gather(batch.functions["unit"], memoryview(half.skeleton)))
-            batches.append(batch)
+    all_of = Joined()
+    named = [
+        join_named(all_of, half.part, where, names, other.names, pool, threads, half.skeleton) for half in split.parts()
+    ]
     main = Part(sections=sections, abbrevs=abbrevs, units=units)
-    batches.extend(named_batches(main, where, names, other.names, pool))
-    all_of = joined(batches)
-    node_unit = gather(all_of.nodes["function"], all_of.functions["unit"])
+    named.append(join_named(all_of, main, where, names, other.names, pool, threads))
+    node_unit = memoryview(gather(memoryview(all_of.node_function), memoryview(all_of.function_unit)))
+    function_unit = memoryview(all_of.function_unit)
     columns = SourceColumns(
         names=names,
         file_at=tables.files.file_at,
         file_slots=len(tables.files),
-        function_name=all_of.function_name,
-        function_table=gather(all_of.functions["unit"], memoryview(unit_table)),
+        function_name=_chained(each.function_name for each in named),
+        function_table=gather(function_unit, memoryview(unit_table)),
         function_decl_file=slots_of(
-            all_of.functions["decl_file"], all_of.functions["unit"], first_slot, slot_count, file_base
+            memoryview(all_of.function_decl_file), function_unit, first_slot, slot_count, file_base
         ),
-        function_decl_line=taken(all_of.functions["decl_line"], len(all_of.functions["decl_line"])),
+        function_decl_line=all_of.function_decl_line,
         function_node=all_of.function_node,
         function_node_end=all_of.function_node_end,
         function_range=all_of.function_range,
         range_start=all_of.range_start,
         range_end=all_of.range_end,
-        node_depth=taken(all_of.nodes["depth"], len(all_of.nodes["depth"])),
-        node_name=all_of.node_name,
-        node_call_file=slots_of(all_of.nodes["call_file"], memoryview(node_unit), first_slot, slot_count, file_base),
-        node_call_line=taken(all_of.nodes["call_line"], len(all_of.nodes["call_line"])),
+        node_depth=all_of.node_depth,
+        node_name=_chained(each.node_name for each in named),
+        node_call_file=slots_of(memoryview(all_of.node_call_file), node_unit, first_slot, slot_count, file_base),
+        node_call_line=all_of.node_call_line,
         node_range=all_of.node_range,
         node_range_start=all_of.node_range_start,
         node_range_end=all_of.node_range_end,
@@ -154,9 +156,17 @@ def read_sections(
         *units.warnings,
         *split.warnings,
         *other.warnings,
-        *(warning for batch in batches for warning in batch.warnings),
+        *(warning for each in named for warning in each.warnings),
     ]
     return DwarfRead(columns=columns, warnings=tuple(warnings))
+
+
+def _chained(columns: Iterable[array[int]]) -> array[int]:
+    """The columns end to end; there is nearly always just one."""
+    first, *others = columns
+    for column in others:
+        first.extend(column)
+    return first
 
 
 @contextmanager

@@ -18,7 +18,8 @@ from uploader.extract.dwarf.batches import Part
 from uploader.extract.dwarf.linked import LinkedFiles
 from uploader.extract.dwarf.package_index import Contribution, read_index
 from uploader.extract.dwarf.sections import DwarfSections, SectionLoader
-from uploader.extract.dwarf.units import Unit, read_units
+from uploader.extract.dwarf.unit_headers import read_units
+from uploader.extract.dwarf.units import Unit
 
 INFO = ".debug_info.dwo"
 INDEX = ".debug_cu_index"

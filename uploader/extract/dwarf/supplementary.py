@@ -14,7 +14,7 @@ from uploader.extract.dwarf.line_header import read_uleb
 from uploader.extract.dwarf.linked import LinkedFiles
 from uploader.extract.dwarf.names import NameReader
 from uploader.extract.dwarf.sections import load_sections
-from uploader.extract.dwarf.units import read_units
+from uploader.extract.dwarf.unit_headers import read_units
 from uploader.symbols.columns import NameTable
 
 NT_GNU_BUILD_ID = 3
@@ -122,7 +122,7 @@ def _read(elf: ElfFile, table: NameTable) -> Supplementary:
     part = Part(sections=sections, abbrevs=abbrevs, units=read_units(sections, abbrevs))
     names = part.name_reader(table, None)
     warnings = list(part.units.warnings)
-    for batch in walked(part, Code(executable=[]), None):
+    for batch in walked(part, Code(executable=[])):
         names.learn_scopes(batch.scopes["child"], batch.scopes["parent"], batch.end)
         warnings.extend(batch.warnings)
     names.know_all_scopes()

@@ -1,1 +1,2 @@
 from uploader.extract.dwarf.die cimport DieReader
+from uploader.extract.dwarf.unit_columns cimport UnitColumns

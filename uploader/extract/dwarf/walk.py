@@ -12,7 +12,7 @@ import cython
 
 from uploader.errors import MalformedDwarf
 from uploader.extract.dwarf.die import DieReader
-from uploader.extract.dwarf.units import Unit
+from uploader.extract.dwarf.unit_columns import UnitColumns
 from uploader.symbols.columns import grown, zeros
 
 MAX_DEPTH = 16384
@@ -32,7 +32,7 @@ class Walk:
     addresses: cython.const[cython.uchar][::1]
     addresses_size: cython.longlong
     unit_index: cython.uint
-    unit_version: cython.int
+    next_unit: cython.Py_ssize_t
     addr_base: cython.longlong
     address_stride: cython.longlong
     executable_start: cython.ulonglong[::1]
@@ -84,7 +84,7 @@ class Walk:
         self.addresses = addresses
         self.addresses_size = len(addresses)
         self.unit_index = 0
-        self.unit_version = 0
+        self.next_unit = 0
         self.addr_base = 0
         self.address_stride = 8
         self.executable_start = array("Q", [start for start, _ in executable] or [0])
@@ -116,21 +116,51 @@ class Walk:
         self.open_scope = zeros("Q", MAX_DEPTH + 2)
         self.open_recorded = zeros("I", MAX_DEPTH + 2)
 
-    def walk(self, unit: Unit, index: int) -> None:
-        """Walks one unit. Raises `MalformedDwarf` where it is damaged; what came before the damage stays in the columns."""
-        self.unit_index = index
-        self.unit_version = unit.version
-        self.addr_base = unit.addr_base
-        self.address_stride = unit.address_stride
-        self.reader.enter(unit.offset, unit.end, unit.table, unit.address_size, unit.offset_size)
-        first: cython.Py_ssize_t = unit.first_die
-        end: cython.Py_ssize_t = unit.end
-        self.reached = first
-        try:
-            with cython.nogil:
-                self._walk(first, end)
-        except IndexError:
-            raise MalformedDwarf(f"a DIE of the unit at 0x{unit.offset:x} is cut off") from None
+    def begin(self) -> None:
+        """Empties the columns, whose memory is used again: what was read from them before is no longer there."""
+        self.function_count = 0
+        self.node_count = 0
+        self.scope_count = 0
+
+    def walk(self, units: UnitColumns, first: int, last: int) -> list[str]:
+        """Walks the units ``first:last``; gives what was wrong with them. What came before damage stays in the columns."""
+        warnings: list[str] = []
+        stop: cython.Py_ssize_t = last
+        self.next_unit = first
+        while self.next_unit < stop:
+            try:
+                with cython.nogil:
+                    self._walk_units(units, stop)
+            except (MalformedDwarf, IndexError) as error:
+                offset, end = units.span(self.next_unit)
+                reason = (
+                    error.message
+                    if isinstance(error, MalformedDwarf)
+                    else f"a DIE of the unit at 0x{offset:x} is cut off"
+                )
+                warnings.append(
+                    f"unit at 0x{offset:x}: {reason}; what follows 0x{self.reached:x} in it is lost, "
+                    f"up to {end - self.reached} of its {end - offset} bytes"
+                )
+                self.next_unit += 1
+        return warnings
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def _walk_units(self, units: UnitColumns, stop: cython.Py_ssize_t) -> cython.int:
+        index: cython.Py_ssize_t
+        while self.next_unit < stop:
+            index = self.next_unit
+            if units.walked[index]:
+                self.reached = units.first_die[index]
+                self.unit_index = cython.cast(cython.uint, index)
+                self.addr_base = units.addr_base[index]
+                self.address_stride = units.address_stride[index]
+                self.reader.enter_unit(units, index)
+                self._walk(units.first_die[index], units.end[index])
+            self.next_unit = index + 1
+        return 0
 
     @cython.cfunc
     @cython.nogil
@@ -443,10 +473,6 @@ class Walk:
         self.node_pc = grown(self.node_pc, wanted)
         self.node_a = grown(self.node_a, wanted)
         self.node_b = grown(self.node_b, wanted)
-
-    def reached_offset(self) -> int:
-        """How far the last walk got in `.debug_info`."""
-        return self.reached
 
     def functions(self) -> dict[str, memoryview]:
         """The function columns by name, cut to their length."""

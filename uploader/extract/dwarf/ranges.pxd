@@ -1,0 +1,1 @@
+from uploader.extract.dwarf.unit_columns cimport UnitColumns
