@@ -16,6 +16,8 @@ from uploader.extract.dwarf.sections import DwarfSections
 from uploader.extract.dwarf.unit_headers import read_units
 from uploader.extract.dwarf.units import Units
 
+IMPORTED_UNIT, IMPORT = 0x3D, 0x18
+
 
 def units_of(sections: DwarfSections) -> Units:
     return read_units(sections, Abbrevs(sections.abbrev))
@@ -103,6 +105,33 @@ def test_bytes_behind_the_last_die_belong_to_nobody() -> None:
     result = read(assemble(dataclasses.replace(SOUND, after=bytes(5)), SOUND))
     assert result.names == ["sound", "sound"]
     assert result.warnings == ()
+
+
+def test_units_may_claim_the_same_code_and_code_that_is_not_theirs() -> None:
+    """Linkers fold functions, and compilers round: a function counts where it says itself that it is, whatever its unit says."""
+    wide = {dw.LOW_PC: 0x1000, dw.HIGH_PC: 0x2000}
+    narrow = {dw.LOW_PC: 0x1800, dw.HIGH_PC: 0x1801}
+    found = read(
+        assemble(
+            Unit(compile_unit(subprogram("first", 0x1000, 0x1010), attributes=wide)),
+            Unit(compile_unit(subprogram("second", 0x1010, 0x1020), attributes=wide)),
+            Unit(compile_unit(subprogram("outside", 0x1020, 0x1030), attributes=narrow)),
+        )
+    )
+    assert [(each.name, each.ranges) for each in found.functions] == [
+        ("first", [(0x1000, 0x1010)]),
+        ("second", [(0x1010, 0x1020)]),
+        ("outside", [(0x1020, 0x1030)]),
+    ]
+
+
+def test_what_a_unit_imports_is_read_where_it_stands() -> None:
+    """Partial units (DWARF 5 §3.1.1): their functions count once, however many units import them."""
+    partial = Die(dw.PARTIAL_UNIT, {}, [subprogram("shared", 0x1000, 0x1010)])
+    importing = [Die(IMPORTED_UNIT, {IMPORT: As(dw.REF_ADDR, partial)}) for _ in range(2)]
+    found = read(assemble(Unit(partial), *(Unit(compile_unit(each)) for each in importing)))
+    assert found.names == ["shared"]
+    assert found.warnings == ()
 
 
 def test_a_unit_without_any_die_is_sound() -> None:
