@@ -152,7 +152,19 @@ def origin(path: Path) -> dict[str, Any]:
                         makers[_maker(producer.value)] += 1
         except (DWARFError, ELFError, AttributeError, KeyError, ValueError, zlib.error) as error:
             makers[f"unread ({type(error).__name__})"] += 1
+    if versions and not makers:
+        makers = _makers_of_split(path)
     return {"compilers": [maker for maker, _ in makers.most_common() if maker], "dwarf": sorted(versions)}
+
+
+def _makers_of_split(path: Path) -> Counter[str]:
+    """The compilers that the strings of split units tell of; pyelftools does not read these files."""
+    makers: Counter[str] = Counter()
+    for part in (path.with_name(path.name + ".dwp"), *sorted(path.parent.glob("*.dwo"))):
+        for raw in part.read_bytes().split(b"\0") if part.exists() else ():
+            text = raw.decode("utf-8", "replace")
+            makers.update(f"{name} {match[1]}" for pattern, name in COMPILERS if (match := pattern.search(text)))
+    return makers
 
 
 def _maker(producer: Any) -> str:

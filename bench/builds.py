@@ -104,6 +104,7 @@ RECIPES = {
         _rust("rustc-debug", "-g"),
         _m32("gcc-m32-dwarf4", "gcc", "-g", "-O2", "-gdwarf-4"),
         _m32("gcc-m32-dwarf5", "gcc", "-g", "-O2", "-gdwarf-5"),
+        _m32("gcc-mx32-dwarf5", "gcc", "-g", "-O2", "-gdwarf-5", "-mx32"),
     )
 }
 """Every recipe by its name."""

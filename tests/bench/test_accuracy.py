@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -79,6 +80,20 @@ def test_the_makers_of_a_real_binary_are_told(built_binary: Callable[[str], Path
     assert facts["dwarf"] == [4]
     assert facts["compilers"][0].startswith("gcc ")
     assert not linked.is_relocatable(built_binary("gcc-dwarf4"))
+
+
+@pytest.mark.parametrize("packed", [False, True], ids=["dwo", "dwp"])
+def test_the_makers_of_split_units_are_told(peer: Callable[[str], str], tmp_path: Path, packed: bool) -> None:
+    (tmp_path / "a.c").write_text("int main(void) { return 0; }\n")
+    subprocess.run([peer("gcc"), "-g", "-gdwarf-4", "-gsplit-dwarf", "a.c", "-o", "a"], cwd=tmp_path, check=True)
+    if packed:
+        subprocess.run([peer("dwp"), "-e", "a", "-o", "a.dwp"], cwd=tmp_path, check=True)
+        for part in tmp_path.glob("*.dwo"):
+            part.unlink()
+    facts = accuracy.origin(tmp_path / "a")
+    (maker,) = facts["compilers"]
+    assert maker.startswith("gcc ")
+    assert facts["dwarf"] == [4]
 
 
 def test_a_file_without_a_supplement_is_read_as_it_is(built_binary: Callable[[str], Path], tmp_path: Path) -> None:
