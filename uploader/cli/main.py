@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import signal
 import sys
@@ -11,10 +12,14 @@ from typing import NoReturn
 from uploader.cli import terminal
 from uploader.errors import Interrupted, SymupError
 
+OBJECTS_BETWEEN_COLLECTIONS = 100_000
+"""Much is allocated here and hardly ever in circles: Python's own 700 would have it look for garbage a tenth of the time."""
+
 
 def main() -> NoReturn:
     """Runs the command line of this process and ends it with a documented exit code; never with a traceback."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
     debug = os.environ.get("SYMUP_DEBUG", "") not in ("", "0")
     if debug:
         _log_to_stderr()

@@ -112,6 +112,8 @@ class Bars:
         """A bar for the stage; those that come before extracting give way to it."""
         from tqdm import tqdm
 
+        # A thread of its own, for bars that nobody moves: with it, worker processes could not be forked.
+        tqdm.monitor_interval = 0
         with self._lock:
             if name in ("ask", "extract", "push"):
                 self._close()

@@ -7,12 +7,12 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 from uploader.errors import Interrupted, SymupError, UsageError
 from uploader.model import Decision, Outcome
 from uploader.pipeline.artifact import Artifact
+from uploader.pipeline.crew import Crew
 from uploader.pipeline.gather import gather
 from uploader.pipeline.make import USUAL_FORM, GsymForm, make
 from uploader.pipeline.outcomes import (
@@ -24,7 +24,8 @@ from uploader.pipeline.outcomes import (
     stumbled,
 )
 from uploader.pipeline.pair import USUAL_PLACES, DebugSources
-from uploader.pipeline.schedule import largest_first, threads_for
+from uploader.pipeline.processes import WorkerKilled
+from uploader.pipeline.schedule import Schedule, threads_for
 from uploader.pipeline.shard import Shard
 from uploader.progress import Progress
 
@@ -62,36 +63,32 @@ def convert(
     targets = _targets(gathered.artifacts, output) if folder else [output for _ in gathered.artifacts]
     total_size_bytes = sum(artifact.size_bytes for artifact in gathered.artifacts)
     target_of = dict(zip(map(id, gathered.artifacts), targets, strict=True))
-    stopped = threading.Event()
     error: SymupError | None = None
     left = len(gathered.artifacts)
     progress.stage("extract", len(gathered.artifacts))
-    workers = ThreadPoolExecutor(jobs, thread_name_prefix="symup-file")
+    schedule = Schedule(gathered.artifacts, jobs=jobs)
 
     def carry(artifact: Artifact) -> Outcome:
-        if stopped.is_set():
-            return failed(artifact.path, "interrupted before this file")
         threads = threads_for(artifact, total_size_bytes, jobs)
         target = target_of[id(artifact)]
-        return _converted(artifact, target, dwarf=dwarf, threads=threads, debug=debug, form=form)
+        try:
+            return crew.call(_converted, artifact, target, dwarf=dwarf, threads=threads, debug=debug, form=form)
+        except WorkerKilled as error:
+            return about(artifact, stumbled(artifact.path, error))
 
     try:
-        pending = [workers.submit(carry, artifact) for artifact in largest_first(gathered.artifacts)]
-        for future in as_completed(pending):
-            outcome = future.result()
-            left -= 1
-            outcomes.append(outcome)
-            progress.advance("extract")
-            progress.finished(outcome)
+        # Who asks debuginfod has to tell of it, and keeps to one process.
+        with Crew(gathered.artifacts, jobs=jobs, processes=debug.debuginfod is None) as crew:
+            for outcome in crew.carried(schedule, carry, threads=jobs):
+                left -= 1
+                outcomes.append(outcome)
+                progress.advance("extract")
+                progress.finished(outcome)
     except KeyboardInterrupt:
-        stopped.set()
-        workers.shutdown(wait=False, cancel_futures=True)
         error = Interrupted(
             f"interrupted: {left} of {len(gathered.artifacts)} files were not converted",
             remedy="Run the same command again.",
         )
-    else:
-        workers.shutdown()
     return conclude(
         outcomes,
         error=error,

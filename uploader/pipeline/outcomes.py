@@ -10,9 +10,11 @@ from uploader.binary.identity import Identified
 from uploader.errors import ExitCode, NothingFound, SymupError
 from uploader.model import Decision, Outcome, Quality
 from uploader.pipeline.artifact import Artifact
+from uploader.pipeline.processes import WorkerKilled
 from uploader.pipeline.verdict import exit_code
 
 NO_FUNCTIONS = "no function symbols in it"
+MEMORY_REMEDY = "Give it more memory, or fewer --jobs."
 NO_FUNCTIONS_REMEDY = "Give the unstripped file, or its debug file beside it."
 
 _HELPFUL = {Decision.STORED, Decision.PRESENT, Decision.CONVERTED, Decision.PLANNED}
@@ -87,12 +89,12 @@ def stumbled(path: str, error: Exception) -> Outcome:
     import logging
 
     logging.getLogger(__name__).debug("unexpected error in %s", path, exc_info=error)
-    if isinstance(error, MemoryError):
+    if isinstance(error, WorkerKilled):
         return failed(
-            path,
-            "not enough memory for this file",
-            remedy="Give it more memory, or fewer --jobs.",
+            path, "the process that converted it was killed, twice: most likely memory ran out", remedy=MEMORY_REMEDY
         )
+    if isinstance(error, MemoryError):
+        return failed(path, "not enough memory for this file", remedy=MEMORY_REMEDY)
     if isinstance(error, OSError):
         return failed(path, f"can't be read: {error.strerror or error}")
     return failed(

@@ -6,15 +6,17 @@ import os
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor, as_completed
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from uploader import __version__
 from uploader.errors import Interrupted, NetworkGaveOut, NotAllowed, SymupError
 from uploader.model import Concern, Decision, Figures, Outcome, Quality, Source
 from uploader.pipeline.artifact import Artifact
+from uploader.pipeline.crew import Crew
 from uploader.pipeline.gather import gather
 from uploader.pipeline.make import USUAL_FORM, GsymForm, make
 from uploader.pipeline.missing import missing_debug_info
@@ -27,7 +29,8 @@ from uploader.pipeline.outcomes import (
     stumbled,
 )
 from uploader.pipeline.pair import USUAL_PLACES, DebugSources
-from uploader.pipeline.schedule import largest_first, threads_for
+from uploader.pipeline.processes import WorkerKilled
+from uploader.pipeline.schedule import Schedule, threads_for
 from uploader.pipeline.shard import Shard
 from uploader.progress import Progress
 from uploader.transfer.chunks import ChunkedFile, compress
@@ -83,7 +86,6 @@ def upload(
         form=form,
         force=force,
         source_revision=source_revision(os.environ if environ is None else environ),
-        extracting=threading.Semaphore(jobs),
     )
     try:
         gathered = gather(
@@ -129,7 +131,6 @@ class _Upload:
     form: GsymForm
     force: bool
     source_revision: str
-    extracting: threading.Semaphore
     outcomes: list[Outcome] = field(default_factory=list)
     unreached: int = 0
     extracted: int = 0
@@ -187,31 +188,28 @@ class _Upload:
         self.progress.stage("extract", len(artifacts))
         self.progress.stage("send")
         chunks = ThreadPoolExecutor(CHUNKS_IN_SENDING, thread_name_prefix="symup-chunk")
-        files = ThreadPoolExecutor(self.jobs + FILES_IN_SENDING, thread_name_prefix="symup-file")
+        schedule = Schedule(artifacts, jobs=self.jobs)
         try:
-            for future in as_completed(
-                [files.submit(self.carry, artifact, chunks) for artifact in largest_first(artifacts)]
-            ):
-                self.finish(future.result())
+            # Who asks debuginfod has to tell of it, and keeps to one process.
+            with Crew(artifacts, jobs=self.jobs, processes=self.debug.debuginfod is None) as crew:
+                threads = self.jobs + FILES_IN_SENDING
+                carry = partial(self.carry, crew=crew, schedule=schedule, chunks=chunks)
+                for outcome in crew.carried(schedule, carry, threads=threads):
+                    self.finish(outcome)
         except BaseException:
             self.stopped.set()
-            files.shutdown(wait=False, cancel_futures=True)
             chunks.shutdown(wait=False, cancel_futures=True)
             raise
-        files.shutdown()
         chunks.shutdown()
 
-    def carry(self, artifact: Artifact, chunks: Executor) -> Outcome:
+    def carry(self, artifact: Artifact, *, crew: Crew, schedule: Schedule, chunks: Executor) -> Outcome:
         """Takes one file from its bytes to the store; gives its outcome, whatever happens."""
         started = time.monotonic()
         try:
-            with self.extracting:
-                if self.stopped.is_set():
-                    return _unsent(
-                        artifact,
-                        self.error or Interrupted("interrupted before this file"),
-                    )
-                made = self.converted(artifact)
+            if self.stopped.is_set():
+                return _unsent(artifact, self.error or Interrupted("interrupted before this file"))
+            made = self.converted(artifact, crew)
+            schedule.done(artifact)
             if isinstance(made, Outcome):
                 return made
             sent = send(
@@ -242,28 +240,24 @@ class _Upload:
         except Exception as error:  # noqa: BLE001  # one file must not take the others with it
             return about(artifact, stumbled(artifact.path, error))
 
-    def converted(self, artifact: Artifact) -> _Converted | Outcome:
-        """Extracts and compresses; the GSYM file itself is let go before it is sent."""
+    def converted(self, artifact: Artifact, crew: Crew) -> _Converted | Outcome:
+        """Extracts and compresses."""
         try:
-            made = make(
+            return crew.call(
+                _converted,
                 artifact,
                 dwarf=self.dwarf,
                 threads=threads_for(artifact, self.total_size_bytes, self.jobs),
                 debug=self.debug,
                 form=self.form,
+                max_chunk_size_bytes=self.max_chunk_size_bytes,
             )
+        except WorkerKilled as error:
+            return about(artifact, stumbled(artifact.path, error))
         finally:
             with self.lock:
                 self.extracted += 1
             self.progress.advance("extract")
-        if not made.gsym:
-            return empty(artifact, warnings=made.warnings)
-        return _Converted(
-            file=compress(made.gsym, max_chunk_size_bytes=self.max_chunk_size_bytes),
-            figures=made.figures,
-            warnings=made.warnings,
-            remedy=made.remedy,
-        )
 
     def manifest(self, artifact: Artifact, made: _Converted) -> Manifest:
         """What the store will say of the artifact."""
@@ -290,6 +284,21 @@ class _Converted:
     figures: Figures
     warnings: tuple[str, ...]
     remedy: str | None
+
+
+def _converted(
+    artifact: Artifact, *, dwarf: bool, threads: int, debug: DebugSources, form: GsymForm, max_chunk_size_bytes: int
+) -> _Converted | Outcome:
+    """Extracts and compresses; the GSYM file itself is let go before it is sent."""
+    made = make(artifact, dwarf=dwarf, threads=threads, debug=debug, form=form)
+    if not made.gsym:
+        return empty(artifact, warnings=made.warnings)
+    return _Converted(
+        file=compress(made.gsym, max_chunk_size_bytes=max_chunk_size_bytes),
+        figures=made.figures,
+        warnings=made.warnings,
+        remedy=made.remedy,
+    )
 
 
 def _unsent(artifact: Artifact, error: SymupError) -> Outcome:

@@ -1,0 +1,89 @@
+"""Who works on the files of a run: the calling thread where there is little to do, several threads, or several processes."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from queue import SimpleQueue
+from typing import Self, TypeVar
+
+from uploader import core
+from uploader.model import Outcome
+from uploader.pipeline.artifact import Artifact
+from uploader.pipeline.processes import Processes, forks
+from uploader.pipeline.schedule import Schedule
+
+Result = TypeVar("Result")
+
+WORTH_A_THREAD_BYTES = 1 << 20
+"""Files of that size together take long enough for somebody to want to interrupt them; less is done before a thread would be there."""
+
+WORTH_PROCESSES_BYTES = 1 << 20
+"""Files of that size together take longer than forking processes does."""
+
+SLOWER_IF_PLAIN = 20
+"""How much longer a file takes with the core uncompiled."""
+
+SLOWER_IF_SPAWNED = 10
+"""How much longer a new interpreter takes to be ready than a fork."""
+
+
+class Crew:
+    """Carries the artifacts of one run. Use it as a context manager: its end leaves no process behind."""
+
+    def __init__(self, artifacts: Sequence[Artifact], *, jobs: int, processes: bool) -> None:
+        """Starts processes where ``processes`` allows them and they pay. The system may refuse them; then threads have to do."""
+        total_size_bytes = sum(artifact.size_bytes for artifact in artifacts)
+        worth = WORTH_PROCESSES_BYTES * (1 if forks() else SLOWER_IF_SPAWNED)
+        if not core.compiled():
+            worth //= SLOWER_IF_PLAIN
+        self._worth_a_thread = total_size_bytes >= WORTH_A_THREAD_BYTES
+        self._count = len(artifacts)
+        self._processes: Processes | None = None
+        if processes and min(jobs, len(artifacts)) > 1 and total_size_bytes >= worth:
+            try:
+                self._processes = Processes(min(jobs, len(artifacts)))
+            except OSError:
+                self._processes = None
+
+    def call(self, function: Callable[..., Result], /, *arguments: object, **named: object) -> Result:
+        """Runs a function of a module, in a process where there are any. Raises `WorkerKilled` as `Processes.call` does."""
+        if self._processes is None:
+            return function(*arguments, **named)
+        return self._processes.call(function, *arguments, **named)
+
+    def carried(self, schedule: Schedule, carry: Callable[[Artifact], Outcome], *, threads: int) -> Iterator[Outcome]:
+        """The outcomes of ``carry`` for each artifact of the schedule, in the order in which they are done."""
+        if self._count < 2 and not self._worth_a_thread:
+            while (artifact := schedule.take()) is not None:
+                yield carry(artifact)
+                schedule.done(artifact)
+            return
+        answers: SimpleQueue[Outcome | BaseException] = SimpleQueue()
+
+        def work() -> None:
+            while (artifact := schedule.take()) is not None:
+                try:
+                    answers.put(carry(artifact))
+                except BaseException as error:  # noqa: BLE001  # raised where the answers are read
+                    answers.put(error)
+                finally:
+                    schedule.done(artifact)
+
+        for number in range(min(threads, self._count)):
+            threading.Thread(target=work, name=f"symup-file-{number}", daemon=True).start()
+        try:
+            for _ in range(self._count):
+                answer = answers.get()
+                if isinstance(answer, BaseException):
+                    raise answer
+                yield answer
+        finally:
+            schedule.stop()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._processes is not None:
+            self._processes.kill()
