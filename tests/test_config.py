@@ -145,6 +145,28 @@ def test_without_files_only_flags_and_environment_count(project: Path, user_file
     assert (chosen.require, chosen.project) == (None, "env")
 
 
+@pytest.mark.parametrize(
+    ("text", "size_bytes"),
+    [
+        ("64M", 64 << 20),
+        ("2G", 2 << 30),
+        ("1.5g", 3 << 29),
+        (" 800 MB ", 800 << 20),
+        ("1GiB", 1 << 30),
+        ("1T", 1 << 40),
+    ],
+)
+def test_a_size_of_memory_is_a_number_and_a_unit(text: str, size_bytes: int) -> None:
+    assert load({"max_memory": text}, environ={}, files=False).max_memory == size_bytes
+    assert load({}, environ={"SYMUP_MAX_MEMORY": text}, files=False).max_memory == size_bytes
+
+
+@pytest.mark.parametrize("text", ["2", "G", "-1G", "1K", "2 apples", "1e9", "99999T", "1.2345G", "\u0661G"])
+def test_what_is_no_size_of_memory_is_a_usage_error_that_names_the_flag(text: str) -> None:
+    with pytest.raises(UsageError, match="--max-memory"):
+        load({"max_memory": text}, environ={}, files=False)
+
+
 @pytest.mark.parametrize("folder", [None, "", "  ", "/elsewhere/config", "relative"])
 def test_the_users_file_lies_where_platformdirs_would_put_it(
     folder: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

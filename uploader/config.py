@@ -5,6 +5,7 @@ A file names settings as the flags do, without the dashes in front and with ``_`
     to = "https://symbols.example.com"
     project = "backend"
     jobs = 4
+    max_memory = "2G"
     include = ["build/**"]
     exclude = ["*.o"]
     require = "lines"
@@ -48,6 +49,10 @@ NOTHING = "none"
 
 FAILS_BY_ITSELF = frozenset({Concern.FAILED, Concern.CONFLICT})
 
+MIN_MEMORY_BYTES, MAX_MEMORY_BYTES = 64 << 20, 1024 << 40
+_SIZE = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,3})?) ?([KMGT])(?:i?B)?", re.IGNORECASE)
+_UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+
 _PROJECT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _HAS_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
@@ -78,6 +83,8 @@ class Settings:
     to: str | None = None
     project: str = DEFAULT_PROJECT
     jobs: int = field(default_factory=default_jobs)
+    max_memory: int | None = None
+    """Bytes that the files under way may take together; None for a share of what there is."""
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     require: Quality | None = None
@@ -230,6 +237,16 @@ def _jobs(value: object) -> int:
     return number
 
 
+def _memory(value: object) -> int:
+    matched = _SIZE.fullmatch(value.strip()) if isinstance(value, str) else None
+    if matched is None:
+        raise ValueError("must be a size like 800M, 2G or 1.5G")
+    size_bytes = int(float(matched[1]) * _UNITS[matched[2].upper()])
+    if not MIN_MEMORY_BYTES <= size_bytes <= MAX_MEMORY_BYTES:
+        raise ValueError("must be from 64M to 1024T")
+    return size_bytes
+
+
 def _gsym_version(value: object) -> int:
     if not isinstance(value, int | str) or isinstance(value, bool) or value not in (1, 2, "1", "2"):
         raise ValueError("must be 1 or 2")
@@ -317,6 +334,7 @@ _READERS: dict[str, Callable[[object], object]] = {
     "to": _text,
     "project": _project,
     "jobs": _jobs,
+    "max_memory": _memory,
     "include": _globs,
     "exclude": _globs,
     "require": _quality,

@@ -357,3 +357,19 @@ def test_a_token_is_needed_where_the_server_has_tokens_and_never_shows(
         serving.terminate()
         assert serving.wait(timeout=30) == 0
         log.close()
+
+
+def test_memory_can_be_bounded_and_what_exceeds_the_bound_runs_alone_with_a_note(
+    symup: Symup, program: Path, tmp_path: Path
+) -> None:
+    large = tmp_path / "large"
+    section, data = f"--add-section=.debug_large={tmp_path / 'data'}", tmp_path / "data"
+    data.write_bytes(bytes(16 << 20))
+    subprocess.run(["objcopy", section, program, large], check=True)
+    words = ("convert", large, "-o", tmp_path / "out.gsym")
+    assert "of memory" not in symup(*words).err
+    for bounded in (symup(*words, "--max-memory", "64M"), symup(*words, SYMUP_MAX_MEMORY="64M")):
+        assert bounded.code == 0
+        assert "large may take" in bounded.err
+        assert "it is converted with nothing beside it" in bounded.err
+    assert symup(*words, "--max-memory", "lots").code == 2

@@ -6,6 +6,7 @@ import hashlib
 import struct
 from dataclasses import dataclass
 
+from uploader.binary.compression import MAX_RATIO, SLACK_BYTES
 from uploader.binary.elf import ElfFile
 from uploader.binary.headers import SHT_DYNSYM, SHT_SYMTAB
 from uploader.errors import MalformedElf
@@ -24,6 +25,8 @@ MAX_DEBUG_LINK_BYTES = 1 << 16
 
 GO_TABLE_SECTIONS = (".gopclntab", ".data.rel.ro.gopclntab")
 """Where Go's linker puts its pc-line table: the second in position-independent executables."""
+
+_INFLATED = (".debug_", ".zdebug_", ".symtab", ".strtab", ".dynsym", ".dynstr", ".gnu_debugdata")
 
 _QUALITY_OF_SOURCE = {
     Source.DWARF: Quality.FULL,
@@ -73,6 +76,8 @@ class Identified:
     debug_link: DebugLink | None = None
     dwarf_size_bytes: int = 0
     """How long its ``.debug_info`` claims to be once it is inflated: of two files, the one that tells more."""
+    inflated_size_bytes: int = 0
+    """The size of its debug information and symbols once they are inflated, as far as what they declare is believable."""
 
 
 def identify(elf: ElfFile) -> Identified:
@@ -95,6 +100,7 @@ def identify(elf: ElfFile) -> Identified:
         has_code_bytes=any(section.is_code and section.has_bytes and section.size_bytes for section in elf.sections),
         debug_link=_debug_link(elf),
         dwarf_size_bytes=dwarf_size_bytes(elf, ".debug_info"),
+        inflated_size_bytes=_inflated_size_bytes(elf),
     )
 
 
@@ -202,6 +208,20 @@ def _code_sections(elf: ElfFile) -> tuple[CodeSection, ...]:
         for section in sorted(elf.sections, key=lambda section: (section.address, section.index))
         if section.is_code and section.size_bytes
     )
+
+
+def _inflated_size_bytes(elf: ElfFile) -> int:
+    total = 0
+    for section in elf.sections:
+        if section.has_bytes and section.name.startswith(_INFLATED):
+            try:
+                declared = elf.inflated_size_bytes(section)
+            except MalformedElf:
+                continue
+            # What claims more is refused when it is to be inflated.
+            believable = declared <= section.size_bytes * MAX_RATIO + SLACK_BYTES
+            total += declared if believable else section.size_bytes
+    return total
 
 
 def _debug_link(elf: ElfFile) -> DebugLink | None:

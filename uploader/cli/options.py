@@ -39,6 +39,15 @@ Jobs = Annotated[
         "--jobs", "-j", metavar="N", help="Files extracted at once; all processors by default. [env SYMUP_JOBS]"
     ),
 ]
+MaxMemory = Annotated[
+    str | None,
+    typer.Option(
+        "--max-memory",
+        metavar="SIZE",
+        help="Memory that the files under way may take together, like 2G; three quarters of what is free by default. "
+        "[env SYMUP_MAX_MEMORY]",
+    ),
+]
 Include = Annotated[
     list[str] | None,
     typer.Option("--include", metavar="GLOB", help="Only files that match, in folders; repeatable."),

@@ -15,6 +15,7 @@ from uploader.pipeline.artifact import Artifact
 from uploader.pipeline.crew import Crew
 from uploader.pipeline.gather import gather
 from uploader.pipeline.make import USUAL_FORM, GsymForm, make
+from uploader.pipeline.memory import bounded_schedule
 from uploader.pipeline.outcomes import (
     Finished,
     about,
@@ -25,7 +26,7 @@ from uploader.pipeline.outcomes import (
 )
 from uploader.pipeline.pair import USUAL_PLACES, DebugSources
 from uploader.pipeline.processes import WorkerKilled
-from uploader.pipeline.schedule import Schedule, threads_for
+from uploader.pipeline.schedule import threads_for
 from uploader.pipeline.shard import Shard
 from uploader.progress import Progress
 
@@ -38,6 +39,7 @@ def convert(
     *,
     progress: Progress,
     jobs: int,
+    max_memory_bytes: int | None = None,
     include: Sequence[str] = (),
     exclude: Sequence[str] = (),
     dwarf: bool = True,
@@ -50,8 +52,9 @@ def convert(
     """Writes one GSYM file for each artifact that ``inputs`` hold: to ``output``, or into it where it is a folder.
 
     It is one where ``to_folder`` says so, where it exists as one, where an input is a folder, or where there are several inputs.
-    In a folder the files are named after their inputs. A file appears whole or not at all. Raises `UsageError`; a file's trouble
-    is its outcome; an interruption is answered as `upload` does.
+    In a folder the files are named after their inputs. A file appears whole or not at all. Up to ``jobs`` files are converted at once,
+    as far as they are expected to fit into ``max_memory_bytes`` together (by default, into a share of what there is). Raises
+    `UsageError`; a file's trouble is its outcome; an interruption is answered as `upload` does.
     """
     gathered = gather(
         inputs, progress=progress, include=include, exclude=exclude, dwarf=dwarf, debug=debug, shard=shard
@@ -66,7 +69,7 @@ def convert(
     error: SymupError | None = None
     left = len(gathered.artifacts)
     progress.stage("extract", len(gathered.artifacts))
-    schedule = Schedule(gathered.artifacts, jobs=jobs)
+    schedule = bounded_schedule(gathered.artifacts, jobs=jobs, max_memory_bytes=max_memory_bytes, progress=progress)
 
     def carry(artifact: Artifact) -> Outcome:
         threads = threads_for(artifact, total_size_bytes, jobs)

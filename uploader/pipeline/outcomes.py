@@ -14,7 +14,7 @@ from uploader.pipeline.processes import WorkerKilled
 from uploader.pipeline.verdict import exit_code
 
 NO_FUNCTIONS = "no function symbols in it"
-MEMORY_REMEDY = "Give it more memory, or fewer --jobs."
+MEMORY_REMEDY = "Give it more memory, or a lower --max-memory."
 NO_FUNCTIONS_REMEDY = "Give the unstripped file, or its debug file beside it."
 
 _HELPFUL = {Decision.STORED, Decision.PRESENT, Decision.CONVERTED, Decision.PLANNED}

@@ -19,6 +19,7 @@ from uploader.pipeline.artifact import Artifact
 from uploader.pipeline.crew import Crew
 from uploader.pipeline.gather import gather
 from uploader.pipeline.make import USUAL_FORM, GsymForm, make
+from uploader.pipeline.memory import bounded_schedule
 from uploader.pipeline.missing import missing_debug_info
 from uploader.pipeline.outcomes import (
     Finished,
@@ -59,6 +60,7 @@ def upload(
     *,
     progress: Progress,
     jobs: int,
+    max_memory_bytes: int | None = None,
     include: Sequence[str] = (),
     exclude: Sequence[str] = (),
     dwarf: bool = True,
@@ -72,7 +74,8 @@ def upload(
 ) -> Finished:
     """Finds, converts and sends what ``destination`` lacks or holds in a poorer quality; everything else is left alone.
 
-    Up to ``jobs`` files are extracted at once, and sending one runs beside extracting the next. One file's trouble is its
+    Up to ``jobs`` files are extracted at once, as far as they are expected to fit into ``max_memory_bytes`` together (by default,
+    into a share of what there is), and sending one runs beside extracting the next. One file's trouble is its
     outcome; where the login or the network is what fails, the files not yet sent fail with that reason, untried. With
     ``shard`` only its part of the ids is taken. Raises `UsageError`. An interruption (`KeyboardInterrupt`) is answered with
     what was reached, while workers may still be at it: the caller ends the process.
@@ -81,6 +84,7 @@ def upload(
         destination=destination,
         progress=progress,
         jobs=jobs,
+        max_memory_bytes=max_memory_bytes,
         dwarf=dwarf,
         debug=debug,
         form=form,
@@ -126,6 +130,7 @@ class _Upload:
     destination: Destination
     progress: Progress
     jobs: int
+    max_memory_bytes: int | None
     dwarf: bool
     debug: DebugSources
     form: GsymForm
@@ -188,7 +193,9 @@ class _Upload:
         self.progress.stage("extract", len(artifacts))
         self.progress.stage("send")
         chunks = ThreadPoolExecutor(CHUNKS_IN_SENDING, thread_name_prefix="symup-chunk")
-        schedule = Schedule(artifacts, jobs=self.jobs)
+        schedule = bounded_schedule(
+            artifacts, jobs=self.jobs, max_memory_bytes=self.max_memory_bytes, progress=self.progress
+        )
         try:
             # Who asks debuginfod has to tell of it, and keeps to one process.
             with Crew(artifacts, jobs=self.jobs, processes=self.debug.debuginfod is None) as crew:
