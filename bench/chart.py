@@ -81,8 +81,9 @@ def _drawn(panel: Panel) -> list[str]:
         label = f"<title>{escape(name)}: {x:.0f}, {y:.3g}</title>"
         parts.append(f'<circle class="other" cx="{across:.1f}" cy="{down:.1f}" r="4">{label}</circle>')
         if x > x_end / 8:
+            place, anchor = (across + 8, "start") if across < WIDTH * 3 / 4 else (across - 8, "end")
             parts.append(
-                f'<text class="label" x="{across - 7:.1f}" y="{down - 6:.1f}" text-anchor="end">{escape(name)}</text>'
+                f'<text class="label" x="{place:.1f}" y="{down + 4:.1f}" text-anchor="{anchor}">{escape(name)}</text>'
             )
     for name, x, y in panel.series:
         across, down = at(x, y)

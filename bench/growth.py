@@ -17,7 +17,7 @@ import speed
 SERIES = tuple(inputs.GROWN)
 REAL = (
     *("libc6", "uwsgi", "gsl", "python3.11", "libstdc++6", "itpp", "librados2", "ceph-osd-3", "libjvm"),
-    *("vmlinux", "ceph-osd", "rust-driver"),
+    *("vmlinux", "ceph-osd"),
 )
 FIGURES = {"wall_seconds": 1.0, "cpu_seconds": 1.0, "peak_bytes": 1e6}
 

@@ -30,6 +30,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import builds
 import cores
 import growth
 import inputs
@@ -52,13 +53,14 @@ MB = 1_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What every section is told: how often, how wide, and up to which MB of ``.debug_info`` the uncompiled core runs, too."""
+    """What every section is told: how often, how wide, and up to which MB of ``.debug_info`` it does what takes long."""
 
     names: tuple[str, ...]
     runs: int
     jobs: int
     plain_up_to: float
     plain_jobs_up_to: float
+    strong_up_to: float
 
 
 def conversion(plan: Plan) -> dict[str, Any]:
@@ -133,7 +135,13 @@ def start(plan: Plan) -> dict[str, Any]:
 def on_the_wire(plan: Plan) -> dict[str, Any]:
     """Bytes by what is sent."""
     core = cores.installed()
-    return _each(plan.names, lambda name: wire.measure(core, inputs.input_path(name), threads=plan.jobs))
+
+    def sent(name: str) -> dict[str, int]:
+        source = inputs.input_path(name)
+        strong = growth.info_bytes(source) <= plan.strong_up_to * MB
+        return wire.measure(core, source, threads=plan.jobs, strong=strong)
+
+    return _each(plan.names, sent)
 
 
 def which_level(plan: Plan) -> dict[str, Any]:
@@ -177,7 +185,7 @@ class Section:
 SECTIONS = {
     "conversion": Section(measure=conversion, names=CONVERTED, tools=(speed.GSYMUTIL,)),
     "start": Section(measure=start, names=()),
-    "wire": Section(measure=on_the_wire, names=CONVERTED, tools=(wire.OBJCOPY, speed.GSYMUTIL)),
+    "wire": Section(measure=on_the_wire, names=CONVERTED, tools=(wire.OBJCOPY, builds.LLVM_OBJCOPY, speed.GSYMUTIL)),
     "levels": Section(measure=which_level, names=COMPRESSED),
     "growth": Section(measure=growing, names=(*growth.SERIES, *growth.REAL)),
 }
@@ -232,6 +240,13 @@ def main() -> int:
     parser.add_argument(
         "--plain-jobs-up-to", type=float, default=30, metavar="MB", help="as above, with 1 and 8 jobs, too (default 30)"
     )
+    parser.add_argument(
+        "--strong-up-to",
+        type=float,
+        default=200,
+        metavar="MB",
+        help="as above, for zstd -19 of debug files (default 200)",
+    )
     parser.add_argument("--docs", type=Path, default=DOCS, help="where the page and its data lie (default docs/)")
     parser.add_argument("--only-page", action="store_true", help="measure nothing: write the page from the data")
     options = parser.parse_args()
@@ -247,6 +262,7 @@ def main() -> int:
         jobs=options.jobs,
         plain_up_to=options.plain_up_to,
         plain_jobs_up_to=options.plain_jobs_up_to,
+        strong_up_to=options.strong_up_to,
     )
     data = options.docs / "performance.json"
     results: dict[str, Any] = json.loads(data.read_text()) if data.exists() else {}

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+import builds
 import page
 import performance
 import speed
@@ -147,7 +148,7 @@ def test_an_unknown_section_is_refused(tmp_path: Path) -> None:
 
 
 def test_one_command_measures_and_writes_the_page(tmp_path: Path, peer: Callable[[str], str]) -> None:
-    for tool in (speed.GSYMUTIL, "objcopy", "gcc", "g++"):
+    for tool in (speed.GSYMUTIL, "objcopy", builds.LLVM_OBJCOPY, "gcc", "g++"):
         peer(tool)
     (tmp_path / "performance.md").write_text("# Costs\n\n<!-- wire: begin -->\nold\n<!-- wire: end -->\n\nthe end\n")
     done = run("conversion", "start", "wire", "growth", *ARGUMENTS, "--docs", str(tmp_path))
@@ -166,6 +167,15 @@ def test_one_command_measures_and_writes_the_page(tmp_path: Path, peer: Callable
     found = json.loads((tmp_path / "performance.json").read_text())["wire"]["found"]
     assert found["gcc-dwarf5"] == results["wire"]["found"]["gcc-dwarf5"]
     assert "no input and no file is called" in found["no-such-input"]["unavailable"]
+
+
+def test_the_page_in_docs_is_what_its_data_says(tmp_path: Path) -> None:
+    """It is written by the command alone: ``python bench/performance.py --only-page`` after a change to how it is told."""
+    for name in (page.NAME, page.PLOT):
+        (tmp_path / name).write_text((performance.DOCS / name).read_text())
+    page.write(tmp_path, json.loads((performance.DOCS / "performance.json").read_text()))
+    for name in (page.NAME, page.PLOT):
+        assert (tmp_path / name).read_text() == (performance.DOCS / name).read_text()
 
 
 def run(*arguments: str, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
