@@ -113,14 +113,13 @@ def _linked_by_name(by_id: Mapping[SymbolId, Sequence[Identified]]) -> set[Symbo
             if file.debug_link is not None:
                 for name in names_of(file):
                     linking.setdefault(name, []).append(primary)
-    return {
-        each
-        for name, binaries in linking.items()
-        for binary in binaries
-        for debug in called.get(name, ())
-        if binary != debug and (binary in without_id or debug in without_id)
-        for each in (binary, debug)
-    }
+    found: set[SymbolId] = set()
+    for name, binaries in linking.items():
+        # All of one name, not pair by pair: a build may have thousands of each.
+        together = {*binaries, *called.get(name, ())}
+        if len(together) > 1 and not without_id.isdisjoint(together):
+            found |= together
+    return found
 
 
 def _identified(path: str, *, named: bool) -> Identified | Outcome:
