@@ -181,3 +181,18 @@ def test_where_the_system_allows_no_processes_threads_do_it(
 
     monkeypatch.setattr("multiprocessing.popen_fork.Popen", refused)
     assert {one.decision for one in converted(build, tmp_path / "out", jobs=2)} == {Decision.CONVERTED}
+
+
+def test_a_file_that_is_there_with_the_same_bytes_is_touched_and_another_replaced(build: Path, tmp_path: Path) -> None:
+    target = tmp_path / "out.gsym"
+    convert([build / "binary-1"], target, progress=Silent(), jobs=1)
+    os.utime(target, (1, 1))
+    before = target.stat()
+    convert([build / "binary-1"], target, progress=Silent(), jobs=1)
+    assert target.stat().st_ino == before.st_ino
+    assert target.stat().st_mtime > 1
+
+    expected = target.read_bytes()
+    target.write_bytes(bytes(len(expected)))
+    convert([build / "binary-1"], target, progress=Silent(), jobs=1)
+    assert target.read_bytes() == expected

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import stat
 import threading
 import time
 from collections import Counter
@@ -155,7 +157,12 @@ def _converted(
 
 
 def _write_whole(target: Path, data: bytes) -> None:
-    """Writes a file that nobody sees half of: under another name first, then renamed."""
+    """Writes a file that nobody sees half of: under another name first, then renamed. What is there already is only touched."""
+    if _holds(target, data):
+        # Renaming onto a file makes file systems write the new one to the disk at once, which takes longer than converting a small one.
+        with contextlib.suppress(OSError):
+            os.utime(target)
+            return
     temporary = target.with_name(f".{target.name[:100]}.{os.getpid()}-{threading.get_ident()}")
     try:
         try:
@@ -166,3 +173,12 @@ def _write_whole(target: Path, data: bytes) -> None:
             raise
     except OSError as error:
         raise UsageError(f"can't write {target}: {error.strerror or error}") from error
+
+
+def _holds(target: Path, data: bytes) -> bool:
+    """Whether the file is there with these very bytes."""
+    try:
+        status = target.lstat()
+        return stat.S_ISREG(status.st_mode) and status.st_size == len(data) and target.read_bytes() == data
+    except OSError:
+        return False

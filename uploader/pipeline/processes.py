@@ -79,8 +79,11 @@ class Processes:
             self._stopped = True
             workers, self._idle = list(self._all), []
             self._all.clear()
+        # All get the signal before any is waited for.
         for worker in workers:
             worker.kill()
+        for worker in workers:
+            worker.join()
 
     def _take(self) -> _Worker:
         with self._lock:
@@ -94,13 +97,17 @@ class Processes:
             self._all.add(worker)
             stopped = self._stopped
         if stopped:
-            worker.kill()
+            self._end(worker)
         return worker
 
     def _end(self, worker: _Worker) -> None:
         with self._lock:
+            # Who takes it out ends it: two that wait for one process, or close one pipe, are in each other's way.
+            known = worker in self._all
             self._all.discard(worker)
-        worker.kill()
+        if known:
+            worker.kill()
+            worker.join()
 
 
 class _Worker:
@@ -122,10 +129,14 @@ class _Worker:
         return self._pipe.recv()  # type: ignore[no-any-return]  # what `_serve` sends
 
     def kill(self) -> None:
+        """Ends the process; a thread that waits for its answer learns of it by the end of the pipe, which closes with this object."""
         with contextlib.suppress(OSError):
             self._process.kill()
+
+    def join(self) -> None:
+        """Waits until the killed process is gone."""
+        with contextlib.suppress(OSError):
             self._process.join()
-        self._pipe.close()
 
 
 def _serve(pipe: Connection, other_end: Connection | None) -> None:
