@@ -15,7 +15,18 @@ IMPORTED = (
     "import sys; from uploader.cli.main import run; run({words!r}); print(' '.join(sys.modules), file=sys.stderr)"
 )
 
-NEVER_AT_A_START = {"httpx", "keyring", "elftools", "platformdirs", "rich", "pydantic", "fastapi", "tqdm", "zstandard"}
+NEVER_AT_A_START = {
+    "httpx",
+    "keyring",
+    "elftools",
+    "platformdirs",
+    "rich",
+    "pydantic",
+    "fastapi",
+    "tqdm",
+    "zstandard",
+    "multiprocessing",
+}
 
 
 def modules_after(words: list[str]) -> set[str]:

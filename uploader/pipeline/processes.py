@@ -8,7 +8,6 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
-from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -114,6 +113,8 @@ class _Worker:
     """One process, and the pipe to it."""
 
     def __init__(self) -> None:
+        from multiprocessing import get_context
+
         forked = forks()
         context: Any = get_context("fork" if forked else "spawn")
         self._pipe, its_end = context.Pipe()
