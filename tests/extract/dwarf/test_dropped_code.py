@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.extract.dwarf.reading import read_file
+from tests.extract.dwarf.reading import read_file, unfolded
 from uploader.binary.elf import ElfFile
+from uploader.discover.linked import FilesBeside
+from uploader.extract.dwarf.read import read_dwarf
+from uploader.symbols.columns import NameTable
 
 SOURCE = """
 static inline int folded(int x) { int sum = 0; for (int i = 0; i < x; i++) sum += i * x; return sum; }
@@ -53,3 +56,37 @@ def test_only_what_was_kept_is_there(
     for function in found.functions:
         for inline in function.inlines:
             assert all(any(low <= start < high for low, high in function.ranges) for start, _ in inline.ranges)
+
+
+@pytest.mark.parametrize("linker", ["bfd", "gold", "lld"])
+@pytest.mark.parametrize("split", [(), ("-gsplit-dwarf",)], ids=["whole", "split"])
+def test_a_dropped_file_larger_than_what_lies_before_the_code_is_not_taken_for_it(
+    peer: Callable[[str], str], tmp_path: Path, linker: str, split: tuple[str, ...]
+) -> None:
+    """Gold leaves its functions at 0 plus their offsets, and those far behind are addresses of code that was kept."""
+    path = {"bfd": "ld.bfd", "gold": "ld.gold", "lld": "ld.lld-22"}[linker]
+    for name in ("dead", "live"):
+        shown = '__attribute__((visibility("default"))) ' if name == "live" else ""
+        body = "{ int sum = 0; for (int i = 0; i < a; i++) sum += i * a; return sum; }"
+        functions = "".join(f"{shown}int {name}{index}(int a) {body}\n" for index in range(20))
+        (tmp_path / f"{name}.c").write_text(functions)
+        command = [
+            peer("gcc"),
+            "-g",
+            *split,
+            "-O1",
+            "-falign-functions=2048",
+            "-fPIC",
+            "-fvisibility=hidden",
+            "-c",
+            f"{name}.c",
+        ]
+        subprocess.run(command, cwd=tmp_path, check=True, timeout=60)
+    link = [peer(path), "-shared", "--gc-sections", "-o", "a.so", "live.o", "dead.o"]
+    subprocess.run(link, cwd=tmp_path, check=True, capture_output=True, timeout=60)
+    with ElfFile.open(tmp_path / "a.so") as elf:
+        result = read_dwarf(elf, elf.executable_ranges(), NameTable(), files=FilesBeside(tmp_path / "a.so"))
+    assert result is not None
+    found = unfolded(result)
+    assert {function.name for function in found.functions if function.ranges} == {f"live{n}" for n in range(20)}
+    assert found.warnings == ()

@@ -109,6 +109,9 @@ def read_sections(
     sections.supplementary_strings = other.strings
     abbrevs = Abbrevs(sections.abbrev)
     units = read_units(sections, abbrevs)
+    if not where.executable or where.executable[0][0] != 0:
+        for unit in units.units:
+            unit.walked = unit.walked and not unit.from_zero
     unit_table = array("I", [NONE if (table := tables.table_for(unit)) < 0 else table for unit in units.units])
     first_slot, slot_count, file_base = tables.files.columns(unit_table)
 

@@ -47,7 +47,7 @@ class SplitUnits:
     def parts(self) -> Iterator[SplitPart]:
         """The files, one open at a time; skeletons whose other half is given are not to be walked themselves."""
         for index, unit in enumerate(self.units):
-            if unit.dwo_name and unit.dwo_id is not None:
+            if unit.walked and unit.dwo_name and unit.dwo_id is not None:
                 self._wanted.setdefault(unit.dwo_id, index)
         if not self._wanted:
             return

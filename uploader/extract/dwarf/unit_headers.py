@@ -15,9 +15,11 @@ from uploader.extract.dwarf.constants import (
     SLOT_ENTRY_PC,
     SLOT_GNU_DWO_ID,
     SLOT_GNU_RANGES_BASE,
+    SLOT_HIGH_PC,
     SLOT_LANGUAGE,
     SLOT_LOW_PC,
     SLOT_NAME,
+    SLOT_RANGES,
     SLOT_RNGLISTS_BASE,
     SLOT_STMT_LIST,
     SLOT_STR_OFFSETS_BASE,
@@ -157,6 +159,8 @@ def _read_first_die(unit: Unit, reader: DieReader, strings: StringReader) -> Non
     if (found := reader.slot(SLOT_LOW_PC) or reader.slot(SLOT_ENTRY_PC)) is not None:
         form, value = found
         unit.low_pc = value if form == FORM_ADDR else address_at(strings, unit, value)
+        high = reader.slot(SLOT_HIGH_PC)
+        unit.from_zero = unit.low_pc == 0 and high is not None and high[1] > 0 and reader.slot(SLOT_RANGES) is None
 
 
 def _pass_selectors(unit: Unit, sections: DwarfSections) -> None:

@@ -41,6 +41,9 @@ class Unit:
     dwo_id: int | None = None
     dwo_name: bytes = b""
     """The file that holds the rest of a skeleton unit."""
+    from_zero: bool = False
+    """All its code is said to begin at address 0: where that is none, a linker dropped it. Gold leaves its functions at 0 plus their
+    offsets, which may be addresses of code that was kept."""
     walked: bool = True
     """Its DIEs are to be walked: those of type units are not, nor those of a skeleton whose other half is there."""
 
