@@ -6,7 +6,8 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Sequence
 
-from uploader.extract.dwarf.line_header import FileNames, LineHeader
+from uploader.extract.dwarf.file_names import FileNames
+from uploader.extract.dwarf.line_header import LineHeader
 from uploader.extract.dwarf.sections import DwarfSections
 from uploader.extract.dwarf.units import Unit
 from uploader.symbols.columns import NONE
@@ -39,9 +40,11 @@ class FileSlots:
         self._count += header.file_count
         return first
 
-    def define(self, entry: tuple[int, int, int]) -> None:
-        """Numbers one more file of the table that was added last."""
-        self._headers[-1].files.append(entry)
+    def define(self, at: int) -> None:
+        """Numbers one more file of the table that was added last: its program defines it there (DWARF 4 §6.2.5.3)."""
+        header = self._headers[-1]
+        header.entries.read_file(at, header.end)
+        header.file_count += 1
         self._count += 1
 
     def use(self, table: int, unit: Unit) -> None:

@@ -3,22 +3,11 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from uploader.errors import MalformedDwarf
-from uploader.extract.dwarf.abbrev import form_step
-from uploader.extract.dwarf.constants import (
-    FORM_LINE_STRP,
-    FORM_STRING,
-    FORM_STRP,
-    FORM_UDATA,
-)
+from uploader.extract.dwarf.file_entries import FileEntries
 from uploader.extract.dwarf.sections import DwarfSections
-from uploader.extract.dwarf.strings import StringReader, string_at
-from uploader.extract.dwarf.units import Unit
-
-_CONTENT_PATH = 1
-_CONTENT_DIRECTORY_INDEX = 2
 
 
 @dataclass(slots=True, kw_only=True)
@@ -36,26 +25,44 @@ class LineHeader:
     line_range: int
     opcode_base: int
     opcode_lengths: bytes
-    directories: list[tuple[int, int]] = field(default_factory=list)
-    """(form, value) of every directory; from version 5 on, entry 0 is the compilation directory."""
-    files: list[tuple[int, int, int]] = field(default_factory=list)
-    """(form, value, directory index) of every file, the first entry first."""
+    entries: FileEntries
+    first_directory: int = 0
+    directory_count: int = 0
+    """How many directories it lists; from version 5 on, the first is the compilation directory."""
+    first_file: int = 0
+    file_count: int = 0
+    """How many files it lists; a program may define more."""
 
-    @property
-    def file_count(self) -> int:
-        """How many files the header names; a program may define more."""
-        return len(self.files)
+    def directory(self, index: int) -> tuple[int, int]:
+        """(form, value) of a directory's path."""
+        return self.entries.entry(self.first_directory + index)[:2]
+
+    def file(self, index: int) -> tuple[int, int, int]:
+        """(form, value, directory index) of a file, the first entry first."""
+        return self.entries.entry(self.first_file + index)
 
 
-def read_line_header(sections: DwarfSections, offset: int, unit_address_size: int) -> LineHeader:
-    """Reads the header at ``offset`` of `.debug_line`; before version 5 the address size comes from the unit. Raises `MalformedDwarf`."""
+def read_line_header(
+    sections: DwarfSections, offset: int, unit_address_size: int, entries: FileEntries | None = None
+) -> LineHeader:
+    """Reads the header at ``offset`` of `.debug_line`, its lists into ``entries``, which holds those of this section's headers.
+
+    Before version 5 the address size comes from the unit. Raises `MalformedDwarf`.
+    """
+    if entries is None:
+        entries = FileEntries(sections.line, little_endian=sections.little_endian)
+    known = len(entries)
     try:
-        return _read(sections, offset, unit_address_size)
+        return _read(sections, offset, unit_address_size, entries)
+    except MalformedDwarf:
+        entries.cut(known)
+        raise
     except (struct.error, IndexError):
+        entries.cut(known)
         raise MalformedDwarf(f"line table at 0x{offset:x}: the header is cut off") from None
 
 
-def _read(sections: DwarfSections, offset: int, unit_address_size: int) -> LineHeader:
+def _read(sections: DwarfSections, offset: int, unit_address_size: int, entries: FileEntries) -> LineHeader:
     data = sections.line
     order = "<" if sections.little_endian else ">"
     if offset >= len(data):
@@ -109,114 +116,31 @@ def _read(sections: DwarfSections, offset: int, unit_address_size: int) -> LineH
         line_range=line_range,
         opcode_base=opcode_base,
         opcode_lengths=opcode_lengths,
+        entries=entries,
     )
-    if version >= 5:
-        _read_entries(data, at, program_offset, offset_size, order, header)
-    else:
-        _read_old_entries(data, at, program_offset, header)
+    try:
+        _read_lists(header, at, offset_size)
+    except MalformedDwarf as error:
+        raise MalformedDwarf(f"line table at 0x{offset:x}: {error.message}") from None
     return header
 
 
-def _read_old_entries(data: bytes | memoryview, at: int, end: int, header: LineHeader) -> None:
-    """The include directories and file names of versions 2 to 4."""
-    header.directories.append((0, 0))
-    while at < end and data[at] != 0:
-        header.directories.append((FORM_STRING, at))
-        at = _behind_string(data, at, end)
-    at += 1
-    while at < end and data[at] != 0:
-        entry, at = _old_entry(data, at, end)
-        header.files.append(entry)
-
-
-def _old_entry(data: bytes | memoryview, at: int, end: int) -> tuple[tuple[int, int, int], int]:
-    """One file as `LineHeader.files` keeps it, and the offset behind its name, directory, time and length."""
-    name = at
-    at = _behind_string(data, at, end)
-    directory, at = read_uleb(data, at)
-    _, at = read_uleb(data, at)
-    _, at = read_uleb(data, at)
-    return (FORM_STRING, name, directory), at
-
-
-def defined_file(sections: DwarfSections, at: int, end: int) -> tuple[int, int, int]:
-    """A file that a program defines (DWARF 4 §6.2.5.3), as `LineHeader.files` keeps it; one that is cut off has no name."""
-    try:
-        return _old_entry(sections.line, at, end)[0]
-    except IndexError:
-        return FORM_STRING, len(sections.line), 0
-
-
-def _read_entries(
-    data: bytes | memoryview, at: int, end: int, offset_size: int, order: str, header: LineHeader
-) -> None:
-    """The directory and file entries of version 5, in whatever forms they are described."""
-    for wanted in ("directories", "files"):
-        count = data[at]
-        at += 1
-        formats: list[tuple[int, int]] = []
-        for _ in range(count):
-            content, at = read_uleb(data, at)
-            form, at = read_uleb(data, at)
-            formats.append((content, form))
-        entries, at = read_uleb(data, at)
-        if entries > (end - at if count else 0):
-            raise MalformedDwarf(f"line table at 0x{header.offset:x} claims {entries} {wanted}")
-        plan = [(content, form, form_step(form, header.address_size, offset_size, 5)) for content, form in formats]
-        # A form that takes no byte says nothing here, and entries of none would be free to claim by the billion.
-        plan = [(content, form, step) for content, form, step in plan if step != 0]
-        if entries and not plan:
-            raise MalformedDwarf(f"line table at 0x{header.offset:x} describes {wanted} that take no byte")
-        for _ in range(entries):
-            path_form = path_value = directory = 0
-            for content, form, step in plan:
-                value, behind = _read_form(data, at, end, form, step, order)
-                if content == _CONTENT_PATH:
-                    path_form, path_value = form, value
-                elif content == _CONTENT_DIRECTORY_INDEX:
-                    directory = value
-                at = behind
-            if wanted == "directories":
-                header.directories.append((path_form, path_value))
-            else:
-                header.files.append((path_form, path_value, directory))
-            if at > end:
-                raise MalformedDwarf(f"line table at 0x{header.offset:x}: the header runs past its end")
-
-
-def _read_form(data: bytes | memoryview, at: int, end: int, form: int, step: int | None, order: str) -> tuple[int, int]:
-    """(value, offset behind it); a string in place has its own offset as its value."""
-    if form in (FORM_LINE_STRP, FORM_STRP):
-        size = step or 4
-        return int.from_bytes(data[at : at + size], "little" if order == "<" else "big"), at + size
-    if form == FORM_UDATA:
-        return read_uleb(data, at)
-    if step is None or step in (-7, -8):
-        raise MalformedDwarf(f"an unknown form 0x{form:x} in a line table")
-    if step >= 0:
-        return int.from_bytes(data[at : at + step], "little" if order == "<" else "big"), at + step
-    if step == -1:
-        return read_uleb(data, at)
-    if step == -2:
-        return at, _behind_string(data, at, end)
-    if step == -3:
-        return 0, at + 1 + data[at]
-    if step == -6:
-        length, at = read_uleb(data, at)
-        return 0, at + min(length, end)
-    size = 2 if step == -4 else 4
-    return 0, at + size + int.from_bytes(data[at : at + size], "little" if order == "<" else "big")
-
-
-def _behind_string(data: bytes | memoryview, at: int, end: int) -> int:
-    if isinstance(data, bytes):
-        found = data.find(b"\0", at, end)
-        if found < 0:
-            raise IndexError
-        return found + 1
-    while data[at]:
-        at += 1
-    return at + 1
+def _read_lists(header: LineHeader, at: int, offset_size: int) -> None:
+    """The directories and the files, as the version has them."""
+    entries = header.entries
+    end = header.program_offset
+    header.first_directory = len(entries)
+    if header.version >= 5:
+        entries.read_described(at, end, header.address_size, offset_size, "directories")
+        header.first_file = len(entries)
+        entries.read_described(entries.behind(), end, header.address_size, offset_size, "files")
+    else:
+        entries.add_unnamed()
+        entries.read_directories(at, end)
+        header.first_file = len(entries)
+        entries.read_files(entries.behind(), end)
+    header.directory_count = header.first_file - header.first_directory
+    header.file_count = len(entries) - header.first_file
 
 
 def read_uleb(data: bytes | memoryview, at: int) -> tuple[int, int]:
@@ -235,57 +159,3 @@ def read_uleb(data: bytes | memoryview, at: int) -> tuple[int, int]:
         shift += 7
         if byte < 0x80:
             return value & 0xFFFFFFFFFFFFFFFF, at
-
-
-class FileNames:
-    """Turns files of line tables into (directory, base name) pairs."""
-
-    def __init__(self, sections: DwarfSections) -> None:
-        self._sections = sections
-        self._strings = StringReader(sections)
-
-    def pair(self, header: LineHeader, index: int, unit: Unit | None) -> tuple[bytes, bytes]:
-        """The directory and base name of file ``index`` (0 is the first entry), joined with the compilation directory where relative."""
-        if index >= len(header.files):
-            return b"", b""
-        form, value, directory_index = header.files[index]
-        name = self._read(form, value, unit)
-        directory = b""
-        if not is_absolute(name):
-            if directory_index < len(header.directories) and (directory_index or header.version >= 5):
-                directory = self._read(*header.directories[directory_index], unit)
-            if not is_absolute(directory):
-                directory = join(unit.comp_dir if unit else b"", directory)
-        return split(join(directory, name))
-
-    def _read(self, form: int, value: int, unit: Unit | None) -> bytes:
-        if form == FORM_STRING:
-            return string_at(self._sections.line, value)
-        return self._strings.read(self._strings.locate(form, value, unit))
-
-
-def is_absolute(path: bytes) -> bool:
-    """Whether a path stands on its own, by Unix's or Windows's rules."""
-    return path[:1] in (b"/", b"\\") or (len(path) > 2 and path[1:2] == b":" and path[2:3] in (b"\\", b"/"))
-
-
-def join(directory: bytes, name: bytes) -> bytes:
-    """``name`` inside ``directory``, with the separator that the directory uses."""
-    if not directory or is_absolute(name):
-        return name
-    if not name:
-        return directory
-    if directory[-1:] in (b"/", b"\\"):
-        return directory + name
-    windows = is_absolute(directory) and directory[:1] != b"/" and b"/" not in directory
-    return directory + (b"\\" if windows else b"/") + name
-
-
-def split(path: bytes) -> tuple[bytes, bytes]:
-    """(directory, base name); the root keeps its separator."""
-    cut = path.rfind(b"/")
-    if is_absolute(path) and path[:1] != b"/":
-        cut = max(cut, path.rfind(b"\\"))
-    if cut < 0:
-        return b"", path
-    return path[:cut] or path[:1], path[cut + 1 :]

@@ -6,8 +6,9 @@ from array import array
 from collections.abc import Sequence
 
 from uploader.errors import MalformedDwarf
+from uploader.extract.dwarf.file_entries import FileEntries
 from uploader.extract.dwarf.files import FileSlots
-from uploader.extract.dwarf.line_header import defined_file, read_line_header
+from uploader.extract.dwarf.line_header import read_line_header
 from uploader.extract.dwarf.lines import LineReader
 from uploader.extract.dwarf.sections import DwarfSections
 from uploader.extract.dwarf.units import Unit
@@ -21,6 +22,7 @@ class LineTables:
         self.files = FileSlots(sections)
         self.warnings: list[str] = []
         self._sections = sections
+        self._entries = FileEntries(sections.line, little_endian=sections.little_endian)
         self._reader = LineReader(sections.line, executable, little_endian=sections.little_endian)
         self._table_at: dict[int, int] = {}
         self._header_budget_bytes = 4 * len(sections.line) + 65536
@@ -32,17 +34,18 @@ class LineTables:
             self._table_at[offset] = -1
             return None
         try:
-            header = read_line_header(self._sections, offset, address_size)
+            header = read_line_header(self._sections, offset, address_size, self._entries)
         except MalformedDwarf as error:
             self.warnings.append(error.message)
             self._table_at[offset] = -1
+            self._header_budget_bytes -= max(64, self._entries.behind() - offset)
             return None
         self._header_budget_bytes -= header.program_offset - offset
         trouble = self._reader.read(header, self.files.add(header))
         if trouble:
             self.warnings.append(trouble)
         for at in self._reader.defined_files():
-            self.files.define(defined_file(self._sections, at, header.end))
+            self.files.define(at)
         self._table_at[offset] = self.files.tables - 1
         return header.end
 
