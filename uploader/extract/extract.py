@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from uploader.binary.elf import ElfFile
@@ -16,7 +16,7 @@ from uploader.model import Figures, Source
 from uploader.symbols.aliases import attach_aliases
 from uploader.symbols.columns import NONE, NameTable, SourceColumns, SymbolTable
 from uploader.symbols.figures import measure
-from uploader.symbols.merge import merge
+from uploader.symbols.merge import Plan, merge
 from uploader.symbols.shape import shape
 
 
@@ -68,19 +68,19 @@ def build(
     table, origin = shape(source, plan, threads=threads, warnings=warnings)
     if keep_aliases:
         attach_aliases(table, plan, origin, lambda symbol: symbols.aliases(symbols.start[symbol]), names)
+    figures = measure(table, executable, _functions_by_source(plan, symbols.source_of))
+    return Extracted(table=table, figures=figures, warnings=tuple(warnings))
+
+
+def _functions_by_source(plan: Plan, source_of: Callable[[int], str]) -> dict[str, int]:
+    """How many functions each source gave, none of them counted twice."""
     by_source: Counter[str] = Counter()
-    seen: set[int] = set()
-    for function, symbol in zip(plan.function, plan.symbol, strict=True):
-        if function != NONE:
-            if function not in seen:
-                seen.add(function)
-                by_source[Source.DWARF] += 1
-        else:
-            key = -1 - symbol
-            if key not in seen:
-                seen.add(key)
-                by_source[symbols.source_of(symbol)] += 1
-    return Extracted(table=table, figures=measure(table, executable, by_source), warnings=tuple(warnings))
+    from_dwarf = set(plan.function) - {NONE}
+    if from_dwarf:
+        by_source[Source.DWARF] = len(from_dwarf)
+    alone = {symbol for function, symbol in zip(plan.function, plan.symbol, strict=True) if function == NONE}
+    by_source.update(map(source_of, sorted(alone)))
+    return dict(by_source)
 
 
 def _richest_first(files: Sequence[ElfFile]) -> list[ElfFile]:

@@ -10,13 +10,13 @@ from array import array
 
 import cython
 
-from uploader.symbols.columns import SymbolTable, taken, zeros
+from uploader.symbols.columns import SymbolTable, first_of
 
 
 @cython.final
 @cython.cclass
 class SiteJoiner:
-    """Rewrites the node and range columns of one table, piece after piece."""
+    """Rewrites the node and range columns of one table where they are, piece after piece: what is written never passes what was read."""
 
     depth: cython.uint[::1]
     name: cython.uint[::1]
@@ -25,16 +25,8 @@ class SiteJoiner:
     range_first: cython.uint[::1]
     range_start: cython.ulonglong[::1]
     range_end: cython.ulonglong[::1]
-
     nodes: cython.Py_ssize_t
-    out_depth: cython.uint[::1]
-    out_name: cython.uint[::1]
-    out_call_file: cython.uint[::1]
-    out_call_line: cython.uint[::1]
-    out_first: cython.uint[::1]
     ranges: cython.Py_ssize_t
-    out_start: cython.ulonglong[::1]
-    out_end: cython.ulonglong[::1]
 
     room: cython.Py_ssize_t
     slots: cython.Py_ssize_t
@@ -48,6 +40,13 @@ class SiteJoiner:
     last_node: cython.uint[::1]
     next_node: cython.uint[::1]
     path: cython.uint[::1]
+    old_depth: cython.uint[::1]
+    old_name: cython.uint[::1]
+    old_call_file: cython.uint[::1]
+    old_call_line: cython.uint[::1]
+    old_first: cython.uint[::1]
+    old_start: cython.ulonglong[::1]
+    old_end: cython.ulonglong[::1]
 
     def __init__(self, table: SymbolTable) -> None:
         self.depth = table.node_depth
@@ -57,19 +56,13 @@ class SiteJoiner:
         self.range_first = table.range_first
         self.range_start = table.range_start
         self.range_end = table.range_end
-        nodes = len(table.node_depth)
         self.nodes = 0
-        self.out_depth = zeros("I", nodes)
-        self.out_name = zeros("I", nodes)
-        self.out_call_file = zeros("I", nodes)
-        self.out_call_line = zeros("I", nodes)
-        self.out_first = zeros("I", (nodes + 1))
         self.ranges = 0
-        self.out_start = zeros("Q", len(table.range_start))
-        self.out_end = zeros("Q", len(table.range_start))
         self.room = 0
         self.slots = 0
         self._make_room(256)
+        self.old_start = array("Q", [0]) * 256
+        self.old_end = array("Q", [0]) * 256
         self.path = array("I", [0]) * (max(table.node_depth, default=0) + 2)
 
     def _make_room(self, nodes: int) -> None:
@@ -86,6 +79,11 @@ class SiteJoiner:
         self.next_child = array("I", [0]) * (nodes + 1)
         self.last_node = array("I", [0]) * (nodes + 1)
         self.next_node = array("I", [0]) * (nodes + 1)
+        self.old_depth = array("I", [0]) * nodes
+        self.old_name = array("I", [0]) * nodes
+        self.old_call_file = array("I", [0]) * nodes
+        self.old_call_line = array("I", [0]) * nodes
+        self.old_first = array("I", [0]) * (nodes + 1)
 
     def run(self, node_first: array[int]) -> array[int]:
         """Joins the sites of every piece; gives the new first node of each."""
@@ -141,20 +139,18 @@ class SiteJoiner:
             self.path[self.depth[i]] = site
         if sites == last - first:
             for i in range(first, last):
-                self._begin(i)
-                for at in range(self.range_first[i], self.range_first[i + 1]):
-                    self._put(self.range_start[at], self.range_end[at])
-                self._finish(self.out_first[self.nodes])
+                self._move(i)
             return 0
+        self._set_aside(first, last)
         site = self.first_child[0]
         while site:
-            i = self.site_node[site]
+            i = self.site_node[site] - first
             self._begin(i)
-            at = i - first + 1
+            at = i + 1
             while at:
-                self._put_all(first + at - 1)
+                self._put_all(at - 1)
                 at = self.next_node[at]
-            self._finish(self.out_first[self.nodes])
+            self._finish(self.range_first[self.nodes])
             if self.first_child[site]:
                 site = self.first_child[site]
                 continue
@@ -191,32 +187,71 @@ class SiteJoiner:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1)
-    def _begin(self, node: cython.Py_ssize_t) -> cython.int:
-        """Puts a node that is like ``node``, its ranges still to come."""
+    def _move(self, node: cython.Py_ssize_t) -> cython.int:
+        """Puts a node as it is."""
         n: cython.Py_ssize_t = self.nodes
-        self.out_depth[n] = self.depth[node]
-        self.out_name[n] = self.name[node]
-        self.out_call_file[n] = self.call_file[node]
-        self.out_call_line[n] = self.call_line[node]
-        self.out_first[n] = cython.cast(cython.uint, self.ranges)
-        return 0
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
-    def _put_all(self, node: cython.Py_ssize_t) -> cython.int:
         k: cython.Py_ssize_t
-        for k in range(self.range_first[node], self.range_first[node + 1]):
-            self._put(self.range_start[k], self.range_end[k])
+        first: cython.Py_ssize_t = self.range_first[node]
+        last: cython.Py_ssize_t = self.range_first[node + 1]
+        self.depth[n] = self.depth[node]
+        self.name[n] = self.name[node]
+        self.call_file[n] = self.call_file[node]
+        self.call_line[n] = self.call_line[node]
+        self.range_first[n] = cython.cast(cython.uint, self.ranges)
+        for k in range(first, last):
+            self.range_start[self.ranges] = self.range_start[k]
+            self.range_end[self.ranges] = self.range_end[k]
+            self.ranges += 1
+        self._finish(self.range_first[n])
         return 0
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1)
-    def _put(self, start: cython.ulonglong, end: cython.ulonglong) -> cython.int:
-        self.out_start[self.ranges] = start
-        self.out_end[self.ranges] = end
-        self.ranges += 1
+    def _set_aside(self, first: cython.Py_ssize_t, last: cython.Py_ssize_t) -> cython.int:
+        """Copies the nodes of a piece and their ranges to where nothing is written."""
+        i: cython.Py_ssize_t
+        base: cython.Py_ssize_t = self.range_first[first]
+        count: cython.Py_ssize_t = self.range_first[last] - base
+        if count > self.old_start.shape[0] if cython.compiled else count > len(self.old_start):
+            with cython.gil:
+                self.old_start = array("Q", [0]) * (2 * count)
+                self.old_end = array("Q", [0]) * (2 * count)
+        for i in range(first, last):
+            self.old_depth[i - first] = self.depth[i]
+            self.old_name[i - first] = self.name[i]
+            self.old_call_file[i - first] = self.call_file[i]
+            self.old_call_line[i - first] = self.call_line[i]
+            self.old_first[i - first] = cython.cast(cython.uint, self.range_first[i] - base)
+        self.old_first[last - first] = cython.cast(cython.uint, count)
+        for i in range(count):
+            self.old_start[i] = self.range_start[base + i]
+            self.old_end[i] = self.range_end[base + i]
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def _begin(self, old: cython.Py_ssize_t) -> cython.int:
+        """Puts a node that is like one set aside, its ranges still to come."""
+        n: cython.Py_ssize_t = self.nodes
+        self.depth[n] = self.old_depth[old]
+        self.name[n] = self.old_name[old]
+        self.call_file[n] = self.old_call_file[old]
+        self.call_line[n] = self.old_call_line[old]
+        self.range_first[n] = cython.cast(cython.uint, self.ranges)
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def _put_all(self, old: cython.Py_ssize_t) -> cython.int:
+        """Puts the ranges of a node that was set aside."""
+        k: cython.Py_ssize_t
+        for k in range(self.old_first[old], self.old_first[old + 1]):
+            self.range_start[self.ranges] = self.old_start[k]
+            self.range_end[self.ranges] = self.old_end[k]
+            self.ranges += 1
         return 0
 
     @cython.cfunc
@@ -230,46 +265,49 @@ class SiteJoiner:
         end: cython.ulonglong
         last: cython.Py_ssize_t = self.ranges
         for i in range(first + 1, last):
-            if self.out_start[i] < self.out_start[i - 1]:
+            if self.range_start[i] < self.range_start[i - 1]:
                 with cython.gil:
                     self._sort(first, last)
                 break
         j = first
         for i in range(first + 1, last):
-            start = self.out_start[i]
-            end = self.out_end[i]
-            if start <= self.out_end[j]:
-                if end > self.out_end[j]:
-                    self.out_end[j] = end
+            start = self.range_start[i]
+            end = self.range_end[i]
+            if start <= self.range_end[j]:
+                if end > self.range_end[j]:
+                    self.range_end[j] = end
             else:
                 j += 1
-                self.out_start[j] = start
-                self.out_end[j] = end
+                self.range_start[j] = start
+                self.range_end[j] = end
         self.ranges = j + 1
         self.nodes += 1
-        self.out_first[self.nodes] = cython.cast(cython.uint, self.ranges)
         return 0
 
     def _sort(self, first: int, last: int) -> None:
-        pairs = sorted((self.out_start[i], self.out_end[i]) for i in range(first, last))
+        pairs = sorted((self.range_start[i], self.range_end[i]) for i in range(first, last))
         for i, (start, end) in enumerate(pairs, first):
-            self.out_start[i] = start
-            self.out_end[i] = end
+            self.range_start[i] = start
+            self.range_end[i] = end
 
-    def write(self, table: SymbolTable, node_first: array[int]) -> None:
-        """Puts the new columns in the place of the old."""
-        table.node_first = node_first
-        table.node_depth = taken(self.out_depth, self.nodes)
-        table.node_name = taken(self.out_name, self.nodes)
-        table.node_call_file = taken(self.out_call_file, self.nodes)
-        table.node_call_line = taken(self.out_call_line, self.nodes)
-        table.range_first = taken(self.out_first, self.nodes + 1)
-        table.range_start = taken(self.out_start, self.ranges)
-        table.range_end = taken(self.out_end, self.ranges)
+    def cut(self, table: SymbolTable) -> None:
+        """Ends the columns where what was written ends."""
+        self.range_first[self.nodes] = cython.cast(cython.uint, self.ranges)
+        table.node_depth = first_of(table.node_depth, self.nodes)
+        table.node_name = first_of(table.node_name, self.nodes)
+        table.node_call_file = first_of(table.node_call_file, self.nodes)
+        table.node_call_line = first_of(table.node_call_line, self.nodes)
+        table.range_first = first_of(table.range_first, self.nodes + 1)
+        table.range_start = first_of(table.range_start, self.ranges)
+        table.range_end = first_of(table.range_end, self.ranges)
 
 
 def join_call_sites(table: SymbolTable) -> None:
-    """Joins, throughout a table, sibling inlines of one function, call file and call line. No answer to any address changes."""
+    """Joins, throughout a table, sibling inlines of one function, call file and call line. No answer to any address changes.
+
+    The table's columns are rewritten where they are, and end earlier.
+    """
     if len(table.node_depth):
         joiner = SiteJoiner(table)
-        joiner.write(table, joiner.run(table.node_first))
+        table.node_first = joiner.run(table.node_first)
+        joiner.cut(table)

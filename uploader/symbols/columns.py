@@ -10,7 +10,7 @@ import mmap
 from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 TYPE_ADDRESS = "Q"
 TYPE_INDEX = "I"
@@ -99,6 +99,11 @@ def grown(column: Any, wanted: int) -> memoryview:
     bigger = zeros(view.format, max(wanted, 2 * len(view), 64))
     bigger[: len(view)] = view
     return bigger
+
+
+def first_of(column: Any, count: int) -> array[int]:
+    """The first ``count`` items of a column, in the memory where they are."""
+    return cast("array[int]", memoryview(column)[:count])
 
 
 def taken(column: Any, count: int) -> array[int]:

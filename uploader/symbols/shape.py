@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from array import array
-from collections import Counter
-from collections.abc import Callable
+from collections import Counter, deque
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -21,33 +21,60 @@ MAX_PIECES_WITH_INLINES = 256
 FileAt = Callable[[int], tuple[bytes, bytes]]
 
 
-def _number_files(table: SymbolTable, file_at: FileAt) -> None:
+def _number_files(table: SymbolTable, file_at: FileAt, slots: int) -> None:
     """Turns slots into numbers of distinct files in the order of their first use; unknown ones become 0."""
     files: list[tuple[bytes, bytes]] = [(b"", b"")]
     number_of: dict[tuple[bytes, bytes], int] = {}
-    number_at: dict[int, int] = {NONE: 0}
-    for column in (table.row_file, table.node_call_file):
+    numbers = array("I", [0]) * max(slots, 1)
+    columns = (table.row_file, table.node_call_file)
+    for slot in _used_slots(columns, slots):
+        pair = file_at(slot)
+        found = number_of.get(pair)
+        if found is None:
+            found = number_of[pair] = len(files)
+            files.append(pair)
+        numbers[slot] = found
+    for column in columns:
+        _renumber(column, numbers)
+    table.files = files
+
+
+def _used_slots(columns: Sequence[array[int]], slots: int) -> array[int]:
+    """The slots that occur, each once, in the order of their first use."""
+    order = array("I", [0]) * slots
+    if not slots:
+        return order
+    found: cython.uint[::1] = order
+    seen: cython.uchar[::1] = bytearray(slots)
+    count: cython.Py_ssize_t = 0
+    none: cython.uint = 0xFFFFFFFF
+    for column in columns:
         n: cython.Py_ssize_t = len(column)
         if n == 0:
             continue
         slot: cython.uint[::1] = column
         i: cython.Py_ssize_t
-        previous: cython.uint = 0xFFFFFFFF
-        number: cython.uint = 0
+        with cython.nogil:
+            for i in range(n):
+                if slot[i] != none and seen[slot[i]] == 0:
+                    seen[slot[i]] = 1
+                    found[count] = slot[i]
+                    count += 1
+    return order[:count]
+
+
+def _renumber(column: array[int], numbers: array[int]) -> None:
+    """Puts each slot's number in its place, 0 for ``NONE``."""
+    n: cython.Py_ssize_t = len(column)
+    if n == 0:
+        return
+    slot: cython.uint[::1] = column
+    number: cython.uint[::1] = numbers
+    none: cython.uint = 0xFFFFFFFF
+    i: cython.Py_ssize_t
+    with cython.nogil:
         for i in range(n):
-            if slot[i] != previous:
-                previous = slot[i]
-                found = number_at.get(previous)
-                if found is None:
-                    pair = file_at(previous)
-                    found = number_of.get(pair)
-                    if found is None:
-                        found = number_of[pair] = len(files)
-                        files.append(pair)
-                    number_at[previous] = found
-                number = found
-            slot[i] = number
-    table.files = files
+            slot[i] = number[slot[i]] if slot[i] != none else 0
 
 
 def _drop_repeated_rows(table: SymbolTable) -> None:
@@ -84,23 +111,24 @@ def _drop_repeated_rows(table: SymbolTable) -> None:
         table.row_line = taken(table.row_line, kept)
 
 
-def _join(table: SymbolTable, more: SymbolTable) -> None:
+def _append(table: SymbolTable, more: SymbolTable) -> None:
     """Appends the pieces of ``more``, which come behind those of ``table``."""
+    rows, nodes, ranges = len(table.row_address), len(table.node_depth), len(table.range_start)
     for name in ("start", "end", "name", "row_address", "row_file", "row_line"):
         extend(getattr(table, name), getattr(more, name))
     for name in ("node_depth", "node_name", "node_call_file", "node_call_line", "range_start", "range_end"):
         extend(getattr(table, name), getattr(more, name))
-    for name in ("row_first", "node_first", "range_first"):
-        column = getattr(table, name)
-        total = column.pop()
-        extend_shifted(column, getattr(more, name), total)
+    for name, before in (("row_first", rows), ("node_first", nodes), ("range_first", ranges)):
+        extend_shifted(getattr(table, name), memoryview(getattr(more, name))[1:], before)
 
 
-def _shape(shaper: Shaper, plan: Plan, first: int, last: int) -> tuple[SymbolTable, array[int]]:
+def _shape(source: SourceColumns, plan: Plan, first: int, last: int) -> tuple[SymbolTable, array[int], int]:
+    """What the plan's pieces ``first:last`` are cut to, the piece of the plan behind each, and how many inlines were left out."""
+    shaper = Shaper(source, share=(last - first) / max(len(plan.start), 1))
     shaper.run(plan, first, last)
-    table, origin = shaper.table()
+    table = shaper.table()
     join_call_sites(table)
-    return table, origin
+    return table, shaper.origins(), shaper.lost_count()
 
 
 def shape(
@@ -113,20 +141,21 @@ def shape(
     pieces = len(plan.start)
     cuts = [pieces * part // threads for part in range(threads + 1)]
     plan, lost = _without_endless_repeats(source, plan)
-    shapers = [Shaper(source) for _ in range(threads)]
     if threads == 1:
-        parts = [_shape(shapers[0], plan, 0, pieces)]
+        parts = deque([_shape(source, plan, 0, pieces)])
     else:
         with ThreadPoolExecutor(threads, thread_name_prefix="symup-shape") as pool:
-            parts = list(pool.map(lambda part: _shape(shapers[part], plan, cuts[part], cuts[part + 1]), range(threads)))
-    table, origin = parts[0]
-    for more, more_origin in parts[1:]:
-        _join(table, more)
-        origin.extend(more_origin)
+            parts = deque(pool.map(lambda part: _shape(source, plan, cuts[part], cuts[part + 1]), range(threads)))
+    table = SymbolTable()
+    origin = array("I")
+    while parts:
+        part, origins, lost_here = parts.popleft()
+        _append(table, part)
+        extend(origin, origins)
+        lost += lost_here
     table.names = source.names.names
-    _number_files(table, source.file_at)
+    _number_files(table, source.file_at, source.file_slots)
     _drop_repeated_rows(table)
-    lost += sum(shaper.lost_count() for shaper in shapers)
     if lost and warnings is not None:
         warnings.append(
             f"inlines were left out at {lost} places where they overlap or repeat more than any compiler's do"

@@ -10,7 +10,7 @@ from array import array
 
 import cython
 
-from uploader.symbols.columns import SourceColumns, SymbolTable, grown, taken
+from uploader.symbols.columns import SourceColumns, SymbolTable, first_of, grown, zeros
 from uploader.symbols.merge import Plan
 from uploader.symbols.siblings import part_siblings
 
@@ -69,7 +69,8 @@ class Shaper:
     level_last: cython.Py_ssize_t[::1]
     level_claimed: cython.ulonglong[::1]
 
-    def __init__(self, source: SourceColumns) -> None:
+    def __init__(self, source: SourceColumns, *, share: float = 1.0) -> None:
+        """``share`` is about how much of the source will be asked for, from 0 to 1."""
         self.decl_file = _some(source.function_decl_file)
         self.decl_line = _some(source.function_decl_line)
         self.function_node = _some(source.function_node)
@@ -87,25 +88,30 @@ class Shaper:
         self.source_line = _some(source.row_line)
         self.lost = 0
         self.pieces = 0
-        self.start = array("Q", [0]) * 64
-        self.end = array("Q", [0]) * 64
-        self.name = array("I", [0]) * 64
-        self.origin = array("I", [0]) * 64
-        self.row_first = array("I", [0]) * 64
-        self.node_first = array("I", [0]) * 64
+        # Room for what is likely, so that columns seldom grow: room that is not used takes no memory.
+        pieces = 64 + int(1.5 * share * len(source.range_start))
+        rows = 64 + int(1.25 * share * len(source.row_address))
+        nodes = 64 + int(1.25 * share * len(source.node_depth))
+        ranges = 64 + int(1.5 * share * len(source.node_range_start))
+        self.start = zeros("Q", pieces)
+        self.end = zeros("Q", pieces)
+        self.name = zeros("I", pieces)
+        self.origin = zeros("I", pieces)
+        self.row_first = zeros("I", pieces + 1)
+        self.node_first = zeros("I", pieces + 1)
         self.rows = 0
-        self.row_address = array("Q", [0]) * 64
-        self.row_file = array("I", [0]) * 64
-        self.row_line = array("I", [0]) * 64
+        self.row_address = zeros("Q", rows)
+        self.row_file = zeros("I", rows)
+        self.row_line = zeros("I", rows)
         self.nodes = 0
-        self.node_depth = array("I", [0]) * 64
-        self.node_name = array("I", [0]) * 64
-        self.node_call_file = array("I", [0]) * 64
-        self.node_call_line = array("I", [0]) * 64
-        self.range_first = array("I", [0]) * 64
+        self.node_depth = zeros("I", nodes)
+        self.node_name = zeros("I", nodes)
+        self.node_call_file = zeros("I", nodes)
+        self.node_call_line = zeros("I", nodes)
+        self.range_first = zeros("I", nodes + 1)
         self.ranges = 0
-        self.range_start = array("Q", [0]) * 64
-        self.range_end = array("Q", [0]) * 64
+        self.range_start = zeros("Q", ranges)
+        self.range_end = zeros("Q", ranges)
         self.order = array("I", [0]) * 256
         self.order_depth = array("I", [0]) * 256
         self.level_first = array("q", [0]) * (MAX_DEPTH + 2)
@@ -465,14 +471,14 @@ class Shaper:
     @cython.exceptval(-1)
     def _open(self, plan_index: cython.Py_ssize_t, start: cython.ulonglong, name: cython.uint) -> cython.int:
         n: cython.Py_ssize_t = self.pieces
-        if n >= self.start.shape[0] if cython.compiled else n >= len(self.start):
+        if n + 1 >= self.start.shape[0] if cython.compiled else n + 1 >= len(self.start):
             with cython.gil:
-                self.start = grown(self.start, n + 1)
-                self.end = grown(self.end, n + 1)
-                self.name = grown(self.name, n + 1)
-                self.origin = grown(self.origin, n + 1)
-                self.row_first = grown(self.row_first, n + 1)
-                self.node_first = grown(self.node_first, n + 1)
+                self.start = grown(self.start, n + 2)
+                self.end = grown(self.end, n + 2)
+                self.name = grown(self.name, n + 2)
+                self.origin = grown(self.origin, n + 2)
+                self.row_first = grown(self.row_first, n + 2)
+                self.node_first = grown(self.node_first, n + 2)
         self.start[n] = start
         self.name[n] = name
         self.origin[n] = cython.cast(cython.uint, plan_index)
@@ -512,30 +518,32 @@ class Shaper:
         """At how many places inlines were left out."""
         return self.lost
 
-    def table(self) -> tuple[SymbolTable, array[int]]:
-        """What was shaped, its files still slots and without names; and for each piece the index of the plan's piece behind it."""
-        row_first = taken(self.row_first, self.pieces)
-        row_first.append(self.rows)
-        node_first = taken(self.node_first, self.pieces)
-        node_first.append(self.nodes)
-        table = SymbolTable(
-            start=taken(self.start, self.pieces),
-            end=taken(self.end, self.pieces),
-            name=taken(self.name, self.pieces),
-            row_first=row_first,
-            row_address=taken(self.row_address, self.rows),
-            row_file=taken(self.row_file, self.rows),
-            row_line=taken(self.row_line, self.rows),
-            node_first=node_first,
-            node_depth=taken(self.node_depth, self.nodes),
-            node_name=taken(self.node_name, self.nodes),
-            node_call_file=taken(self.node_call_file, self.nodes),
-            node_call_line=taken(self.node_call_line, self.nodes),
-            range_first=taken(self.range_first, self.nodes + 1),
-            range_start=taken(self.range_start, self.ranges),
-            range_end=taken(self.range_end, self.ranges),
+    def table(self) -> SymbolTable:
+        """What was shaped, in the shaper's own memory: its files are still slots, and it has no names."""
+        self.row_first[self.pieces] = cython.cast(cython.uint, self.rows)
+        self.node_first[self.pieces] = cython.cast(cython.uint, self.nodes)
+        self.range_first[self.nodes] = cython.cast(cython.uint, self.ranges)
+        return SymbolTable(
+            start=first_of(self.start, self.pieces),
+            end=first_of(self.end, self.pieces),
+            name=first_of(self.name, self.pieces),
+            row_first=first_of(self.row_first, self.pieces + 1),
+            row_address=first_of(self.row_address, self.rows),
+            row_file=first_of(self.row_file, self.rows),
+            row_line=first_of(self.row_line, self.rows),
+            node_first=first_of(self.node_first, self.pieces + 1),
+            node_depth=first_of(self.node_depth, self.nodes),
+            node_name=first_of(self.node_name, self.nodes),
+            node_call_file=first_of(self.node_call_file, self.nodes),
+            node_call_line=first_of(self.node_call_line, self.nodes),
+            range_first=first_of(self.range_first, self.nodes + 1),
+            range_start=first_of(self.range_start, self.ranges),
+            range_end=first_of(self.range_end, self.ranges),
         )
-        return table, taken(self.origin, self.pieces)
+
+    def origins(self) -> array[int]:
+        """For each piece of the table the index of the plan's piece that it was cut from."""
+        return first_of(self.origin, self.pieces)
 
 
 def _some(column: array[int]) -> array[int]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from uploader.extract.dwarf.constants import FORM_STRING
+from uploader.extract.dwarf.constants import FORM_LINE_STRP, FORM_STRING, FORM_STRP
 from uploader.extract.dwarf.line_header import LineHeader
 from uploader.extract.dwarf.sections import DwarfSections
 from uploader.extract.dwarf.strings import StringReader, string_at
 from uploader.extract.dwarf.units import Unit
+
+_SHARED = (FORM_STRING, FORM_STRP, FORM_LINE_STRP)
+"""Forms whose value alone says which string is meant, whatever the unit."""
 
 
 class FileNames:
@@ -15,24 +18,38 @@ class FileNames:
     def __init__(self, sections: DwarfSections) -> None:
         self._sections = sections
         self._strings = StringReader(sections)
+        self._known: dict[tuple[object, ...], tuple[bytes, bytes]] = {}
 
     def pair(self, header: LineHeader, index: int, unit: Unit | None) -> tuple[bytes, bytes]:
         """The directory and base name of file ``index`` (0 is the first entry), joined with the compilation directory where relative."""
         if index >= header.file_count:
             return b"", b""
         form, value, directory_index = header.file(index)
-        name = self._read(form, value, unit)
-        directory = b""
-        if not is_absolute(name):
-            if directory_index < header.directory_count and (directory_index or header.version >= 5):
-                directory = self._read(*header.directory(directory_index), unit)
-            if not is_absolute(directory):
-                directory = join(unit.comp_dir if unit else b"", directory)
-        return split(join(directory, name))
+        directory = (FORM_STRING, -1)
+        if directory_index < header.directory_count and (directory_index or header.version >= 5):
+            directory = header.directory(directory_index)
+        comp_dir = unit.comp_dir if unit else b""
+        if form not in _SHARED or directory[0] not in _SHARED:
+            return self._pair((form, value), directory, comp_dir, unit)
+        # Units of one project list the same headers from the same places of the string sections, again and again.
+        key = (form, value, directory, comp_dir)
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = self._pair((form, value), directory, comp_dir, unit)
+        return known
+
+    def _pair(
+        self, file: tuple[int, int], directory: tuple[int, int], comp_dir: bytes, unit: Unit | None
+    ) -> tuple[bytes, bytes]:
+        name = self._read(*file, unit)
+        if is_absolute(name):
+            return split(name)
+        path = self._read(*directory, unit)
+        return split(join(path if is_absolute(path) else join(comp_dir, path), name))
 
     def _read(self, form: int, value: int, unit: Unit | None) -> bytes:
         if form == FORM_STRING:
-            return string_at(self._sections.line, value)
+            return string_at(self._sections.line, value) if value >= 0 else b""
         return self._strings.read(self._strings.locate(form, value, unit))
 
 
