@@ -5,9 +5,10 @@ from __future__ import annotations
 import struct
 import sys
 from array import array
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import chain
+from typing import Self
 
 from uploader.errors import UsageError
 from uploader.gsym.function_info import encode_function_infos
@@ -30,6 +31,7 @@ from uploader.gsym.layout import (
     align,
 )
 from uploader.gsym.line_table import encode_line_tables
+from uploader.gsym.sharing import share_records
 from uploader.gsym.strings import StringTable, count_uses, first_uses
 from uploader.symbols.columns import SymbolTable
 
@@ -39,13 +41,12 @@ PIECES_A_SLICE = 2048
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Tables:
-    """The string and file table, and where each name and file of the symbol table stands in them."""
+    """The string and file table, and where each name of the symbol table stands in it."""
 
     strings: bytes
     files: list[int]
     """String offsets, directory and base name in turn."""
     name_offset: array[int]
-    file_number: array[int]
 
 
 def encode(
@@ -71,16 +72,17 @@ def encode(
         raise UsageError(f"there is no GSYM version {version}", remedy="Choose 1 or 2.")
     if len(table):
         base_address = min(base_address, table.start[0])
-    tables = _collect(table)
-    if version != 2 and len(uuid) <= V1_UUID_MAX_BYTES and len(tables.strings) <= MAX_UINT32:
-        data = _write_v1(table, tables, base_address, uuid, little_endian, threads)
-        if data is not None:
-            return data
-    if version == 1:
-        raise UsageError(
-            "GSYM v1 has no room for a UUID over 20 bytes or a file over 4 GiB", remedy="Choose GSYM version 2."
-        )
-    return _write_v2(table, tables, base_address, uuid, little_endian, threads)
+    with _Pieces(table, threads) as pieces:
+        tables = pieces.collect()
+        if version != 2 and len(uuid) <= V1_UUID_MAX_BYTES and len(tables.strings) <= MAX_UINT32:
+            data = _write_v1(pieces, tables, base_address, uuid, little_endian)
+            if data is not None:
+                return data
+        if version == 1:
+            raise UsageError(
+                "GSYM v1 has no room for a UUID over 20 bytes or a file over 4 GiB", remedy="Choose GSYM version 2."
+            )
+        return _write_v2(pieces, tables, base_address, uuid, little_endian)
 
 
 def _collect(table: SymbolTable) -> _Tables:
@@ -95,80 +97,116 @@ def _collect(table: SymbolTable) -> _Tables:
     name_offset = array("Q", [0]) * len(table.names)
     for name, offset in zip(names, strings.add([table.names[name] for name in names]), strict=True):
         name_offset[name] = offset
+    used = _used_files(table)
+    files = strings.add(list(chain.from_iterable(table.files[file] for file in used)))
+    return _Tables(strings=strings.to_bytes(), files=[0, 0, *files], name_offset=name_offset)
 
+
+def _used_files(table: SymbolTable) -> list[int]:
+    """The files that rows or call sites name, the most used first."""
     uses = count_uses((table.row_file, table.node_call_file), len(table.files))
     used = [file for file in first_uses((table.row_file, table.node_call_file), len(table.files)) if file != 0]
     used.sort(key=lambda file: -uses[file])
-    file_number = array("I", [0]) * len(table.files)
-    for number, file in enumerate(used, start=1):
-        file_number[file] = number
-    files = strings.add(list(chain.from_iterable(table.files[file] for file in used)))
-    return _Tables(strings=strings.to_bytes(), files=[0, 0, *files], name_offset=name_offset, file_number=file_number)
+    return used
 
 
-def _encode_pieces(
-    table: SymbolTable, tables: _Tables, first: int, last: int, name_bytes: int, little_endian: bool
-) -> tuple[bytearray, array[int]]:
-    """The function infos of pieces ``first`` to ``last`` (excluded), and the offset of each in them."""
-    lines = encode_line_tables(table, first, last, tables.file_number)
-    inlines = encode_inline_trees(
-        table,
-        first,
-        last,
-        file_number=tables.file_number,
-        name_offset=tables.name_offset,
-        name_bytes=name_bytes,
-        little_endian=little_endian,
-    )
-    return encode_function_infos(
-        table,
-        first,
-        last,
-        name_offset=tables.name_offset,
-        lines=lines,
-        inlines=inlines,
-        name_bytes=name_bytes,
-        little_endian=little_endian,
-    )
+def _file_numbers(table: SymbolTable) -> array[int]:
+    """The number in the GSYM file of each file of the table."""
+    numbers = array("I", [0]) * len(table.files)
+    for number, file in enumerate(_used_files(table), start=1):
+        numbers[file] = number
+    return numbers
 
 
-def _encode_all_pieces(
-    table: SymbolTable, tables: _Tables, name_bytes: int, little_endian: bool, threads: int
-) -> tuple[list[bytearray], list[int]]:
-    """The function infos of all pieces, slice by slice, and the offset of each from the first one's begin."""
-    slices = []
-    offsets: list[int] = []
-    size_bytes = 0
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Slice:
+    """Some pieces in a row, and their line tables: they don't need to know where names are."""
 
-    def encode_slice(first: int) -> tuple[bytearray, array[int]]:
-        last = min(first + PIECES_A_SLICE, len(table))
-        return _encode_pieces(table, tables, first, last, name_bytes, little_endian)
-
-    firsts = range(0, len(table), PIECES_A_SLICE)
-    if threads < 2 or len(firsts) < 2:
-        encoded = list(map(encode_slice, firsts))
-    else:
-        with ThreadPoolExecutor(threads, thread_name_prefix="symup-encode") as pool:
-            encoded = list(pool.map(encode_slice, firsts))
-    for records, places in encoded:
-        offsets.extend([size_bytes + place for place in places])
-        size_bytes += len(records)
-        slices.append(records)
-    return slices, offsets
+    first: int
+    last: int
+    lines: tuple[bytearray, array[int]]
 
 
-def _write_v1(
-    table: SymbolTable, tables: _Tables, base_address: int, uuid: bytes, little_endian: bool, threads: int
-) -> bytes | None:
+class _Pieces:
+    """Encodes the pieces of a table slice by slice, on several threads where there are any."""
+
+    def __init__(self, table: SymbolTable, threads: int) -> None:
+        self.table = table
+        self.file_number = _file_numbers(table)
+        self.firsts = range(0, len(table), PIECES_A_SLICE)
+        self.pool = ThreadPoolExecutor(threads, thread_name_prefix="symup-encode") if threads > 1 else None
+        self.waiting: list[Future[_Slice]] = []
+        self.ready: list[_Slice] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.pool is not None:
+            self.pool.shutdown(cancel_futures=True)
+
+    def collect(self) -> _Tables:
+        """The string and file table; with several threads, line tables are encoded meanwhile."""
+        if self.pool is None:
+            return _collect(self.table)
+        tables = self.pool.submit(_collect, self.table)
+        self.waiting = [self.pool.submit(self._lines, first) for first in self.firsts]
+        return tables.result()
+
+    def records(self, tables: _Tables, name_bytes: int, little_endian: bool) -> tuple[memoryview, array[int]]:
+        """The function infos of all pieces, and the offset of each piece's in them."""
+        if self.ready is None:
+            self.ready = (
+                [waiting.result() for waiting in self.waiting]
+                if self.pool is not None
+                else [self._lines(first) for first in self.firsts]
+            )
+
+        def encoded(part: _Slice) -> tuple[bytearray, array[int]]:
+            return self._infos(part, tables, name_bytes, little_endian)
+
+        return share_records(list((self.pool.map if self.pool is not None else map)(encoded, self.ready)))
+
+    def _lines(self, first: int) -> _Slice:
+        last = min(first + PIECES_A_SLICE, len(self.table))
+        return _Slice(first=first, last=last, lines=encode_line_tables(self.table, first, last, self.file_number))
+
+    def _infos(
+        self, part: _Slice, tables: _Tables, name_bytes: int, little_endian: bool
+    ) -> tuple[bytearray, array[int]]:
+        """The function infos of a slice, and the offset of each piece's in them."""
+        inlines = encode_inline_trees(
+            self.table,
+            part.first,
+            part.last,
+            file_number=self.file_number,
+            name_offset=tables.name_offset,
+            name_bytes=name_bytes,
+            little_endian=little_endian,
+        )
+        return encode_function_infos(
+            self.table,
+            part.first,
+            part.last,
+            name_offset=tables.name_offset,
+            lines=part.lines,
+            inlines=inlines,
+            name_bytes=name_bytes,
+            little_endian=little_endian,
+        )
+
+
+def _write_v1(pieces: _Pieces, tables: _Tables, base_address: int, uuid: bytes, little_endian: bool) -> bytes | None:
     """The v1 file, or None where an offset doesn't fit it."""
-    records, offsets = _encode_all_pieces(table, tables, 4, little_endian, threads)
+    table = pieces.table
+    records, offsets = pieces.records(tables, 4, little_endian)
     address_offset_bytes, addresses = _address_offsets(table, base_address, little_endian)
     addresses_offset = align(V1_HEADER_BYTES, address_offset_bytes)
     infos_offset = align(addresses_offset + len(addresses), 4)
     files = _items("I", [len(tables.files) // 2, *tables.files], little_endian)
     strings_offset = infos_offset + 4 * len(table) + len(files)
     records_offset = align(strings_offset + len(tables.strings), 4)
-    if records_offset + (offsets[-1] if offsets else 0) > MAX_UINT32:
+    if records_offset + len(records) > MAX_UINT32:
         return None
     header = struct.pack(
         ("<" if little_endian else ">") + "IHBBQIII20s",
@@ -193,17 +231,15 @@ def _write_v1(
     return _join(placed, records_offset, records)
 
 
-def _write_v2(
-    table: SymbolTable, tables: _Tables, base_address: int, uuid: bytes, little_endian: bool, threads: int
-) -> bytes:
+def _write_v2(pieces: _Pieces, tables: _Tables, base_address: int, uuid: bytes, little_endian: bool) -> bytes:
     """The v2 file, its sections in LLVM's order."""
-    records, offsets = _encode_all_pieces(table, tables, 8, little_endian, threads)
+    table = pieces.table
+    records, offsets = pieces.records(tables, 8, little_endian)
     address_offset_bytes, addresses = _address_offsets(table, base_address, little_endian)
     files = _items("I", [len(tables.files) // 2], little_endian) + _items("Q", tables.files, little_endian)
-    records_bytes = sum(map(len, records))
     parts: list[tuple[int, int, bytes]] = [
         (SECTION_ADDRESS_OFFSETS, address_offset_bytes, addresses),
-        (SECTION_INFO_OFFSETS, 8, _items("Q", offsets, little_endian)),
+        (SECTION_INFO_OFFSETS, 8, _items("Q", list(offsets), little_endian)),
         (SECTION_FILES, 4, files),
         (SECTION_STRINGS, 1, tables.strings),
     ]
@@ -219,7 +255,7 @@ def _write_v2(
         placed.append((at, content))
         at += len(content)
     at = align(at, 4)
-    head.append(struct.pack(order + "IQQ", SECTION_FUNCTION_INFOS, at, records_bytes))
+    head.append(struct.pack(order + "IQQ", SECTION_FUNCTION_INFOS, at, len(records)))
     head.append(bytes(V2_SECTION_ENTRY_BYTES))
     return _join([(0, b"".join(head)), *placed], at, records)
 
@@ -239,11 +275,11 @@ def _items(typecode: str, values: list[int], little_endian: bool) -> bytes:
     return items.tobytes()
 
 
-def _join(placed: list[tuple[int, bytes]], records_offset: int, records: list[bytearray]) -> bytes:
+def _join(placed: list[tuple[int, bytes]], records_offset: int, records: memoryview) -> bytes:
     """Puts the parts at their ascending offsets, zeros between them, the records last."""
-    parts: list[bytes | bytearray] = []
+    parts: list[bytes | memoryview] = []
     at = 0
     for offset, content in placed:
         parts += [bytes(offset - at), content]
         at = offset + len(content)
-    return b"".join([*parts, bytes(records_offset - at), *records])
+    return b"".join([*parts, bytes(records_offset - at), records])

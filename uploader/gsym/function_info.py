@@ -32,6 +32,7 @@ REASONS = (
     "overlaps the next function",
     "has a wrong end mark",
     "holds two line tables, two inline trees or two lists of merged functions",
+    "is shared by more functions than a file of this size can mean",
 )
 CUT_OFF = cython.declare(cython.int, 0)
 RUNS_INTO_NEXT = cython.declare(cython.int, 1)
@@ -39,6 +40,7 @@ BAD_SIZE = cython.declare(cython.int, 2)
 OVERLAPS = cython.declare(cython.int, 3)
 BAD_END = cython.declare(cython.int, 4)
 TWICE = cython.declare(cython.int, 5)
+SHARED_TOO_OFTEN = cython.declare(cython.int, 6)
 
 
 @cython.final
@@ -335,6 +337,8 @@ class _Decoder:
     merged_begin: cython.ulonglong[::1]
     merged_end: cython.ulonglong[::1]
     record_end: cython.ulonglong[::1]
+    own: cython.ulonglong[::1]
+    own_count: cython.Py_ssize_t
     at: cython.Py_ssize_t
     limit: cython.Py_ssize_t
     name_bytes: cython.int
@@ -364,6 +368,8 @@ class _Decoder:
         self.merged_begin = columns.merged_begin
         self.merged_end = columns.merged_end
         self.record_end = columns.record_end
+        self.own = array("Q", [0]) * max(len(starts), 1)
+        self.own_count = 0
         self.at = 0
         self.limit = limit
         self.name_bytes = name_bytes
@@ -441,19 +447,44 @@ class _Decoder:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1)
+    def known(self, offset: cython.ulonglong) -> cython.bint:
+        """Whether a record was read there before: functions that say the same may share one."""
+        low: cython.Py_ssize_t = 0
+        high: cython.Py_ssize_t = self.own_count
+        middle: cython.Py_ssize_t
+        while low < high:
+            middle = (low + high) >> 1
+            if self.own[middle] < offset:
+                low = middle + 1
+            else:
+                high = middle
+        return low < self.own_count and self.own[low] == offset
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
     def records(self, count: cython.Py_ssize_t) -> cython.int:
         piece: cython.Py_ssize_t
         file_end: cython.ulonglong = self.limit
         before: cython.ulonglong = 0
+        shared: cython.ulonglong = 0
+        most: cython.ulonglong = 16 * file_end
         for piece in range(count):
             if self.offsets[piece] > file_end:
                 self.fail(CUT_OFF)
-            if self.offsets[piece] < before:
-                self.fail(RUNS_INTO_NEXT)
             self.at = self.offsets[piece]
+            if self.offsets[piece] < before and not self.known(self.offsets[piece]):
+                self.fail(RUNS_INTO_NEXT)
             self.record(piece)
-            before = self.at
-            self.record_end[piece] = before
+            self.record_end[piece] = self.at
+            if self.offsets[piece] < before:
+                shared += self.record_end[piece] - self.offsets[piece]
+                if shared > most:
+                    self.fail(SHARED_TOO_OFTEN)
+            else:
+                before = self.at
+                self.own[self.own_count] = self.offsets[piece]
+                self.own_count += 1
             if self.strict and piece + 1 < count and self.ends[piece] > self.starts[piece + 1]:
                 self.fail(OVERLAPS)
         return 0
@@ -474,6 +505,8 @@ def decode_function_infos(
     strict: bool,
 ) -> FunctionInfos:
     """Reads the records at ``offsets``, which have to follow each other without overlap, up to ``end_bytes``.
+
+    Functions may share one; decoding them all then gives at most a fixed multiple of the file's size.
 
     Other kinds of data than `FunctionInfos` has are skipped. Strict also asks for sizes over 0 and for pieces that don't
     overlap. Raises `MalformedGsym`. Releases the GIL.
