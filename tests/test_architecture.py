@@ -43,7 +43,7 @@ def layers() -> list[str]:
     [
         ("httpx", "uploader.transfer.http"),
         ("keyring", "uploader.auth"),
-        ("elftools", "tests"),
+        ("elftools", "uploader.binary.describe"),
         ("fastapi", "uploader.server"),
         ("uvicorn", "uploader.server"),
         ("typer", "uploader.cli"),

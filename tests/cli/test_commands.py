@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import signal
 import subprocess
@@ -13,6 +14,7 @@ import pytest
 
 from tests.cli.conftest import Server, Symup, compile_c, wait_for
 from uploader import __version__, core
+from uploader.binary.elf import ElfFile
 from uploader.server.tokens import Scope, mint
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "report.schema.json").read_text())
@@ -222,6 +224,36 @@ def test_convert_writes_files_that_inspect_and_lookup_read(symup: Symup, program
     answer = symup("lookup", tmp_path / "out.gsym", address, "--json").document["addresses"][0]
     assert answer["frames"][-1]["function"] == "work_7_3"
     assert answer["frames"][-1]["line"]
+
+
+def test_inspect_describes_a_binary_and_says_why_there_is_no_more_in_it(
+    symup: Symup, program: Path, tmp_path: Path
+) -> None:
+    stripped = tmp_path / "stripped"
+    subprocess.run(["strip", program, "-o", stripped], check=True)
+    (page,) = symup("inspect", program, "--json").document["files"]
+    assert page["lacks"] == []
+    assert page["described"]["left_out"] == []
+    assert ".debug_info" in [section["name"] for section in page["described"]["sections"]]
+    (bare,) = symup("inspect", stripped, "--json").document["files"]
+    assert bare["described"]["needed"] == page["described"]["needed"] == ["libc.so.6"]
+    text = symup("inspect", stripped).out
+    assert all(reason in text for reason in bare["lacks"]) and len(bare["lacks"]) == 2
+    assert re.search(r"^  section +\.text +PROGBITS +AX ", text, re.MULTILINE)
+    assert "debug sections" in symup("inspect", program).out
+
+
+def test_inspect_tells_the_sound_parts_of_a_damaged_binary(symup: Symup, program: Path, tmp_path: Path) -> None:
+    data = bytearray(program.read_bytes())
+    with ElfFile.open(program) as elf:
+        dynamic = next(section for section in elf.sections if section.name == ".dynamic")
+        headers_at = int.from_bytes(data[40:48], "little")
+    data[headers_at + 64 * dynamic.index + 40] ^= 0x7F  # sh_link, to the table of its strings
+    (tmp_path / "damaged").write_bytes(data)
+    ran = symup("inspect", tmp_path / "damaged", program)
+    assert ran.code == 0
+    assert ran.out.count("Advanced Micro Devices") + ran.out.count("AArch64") == 2
+    assert len(re.findall(r"^  can't be told +what it is linked with: ", ran.out, re.MULTILINE)) == 1
 
 
 def test_convert_is_the_same_whatever_the_jobs_and_never_overwrites_its_input(

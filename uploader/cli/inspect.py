@@ -17,14 +17,18 @@ from uploader.progress import Silent
 from uploader.report.words import count, printable, size
 
 if TYPE_CHECKING:
+    from uploader.binary.describe import Description
     from uploader.binary.identity import Identified
     from uploader.pipeline.pair import DebugSources
     from uploader.symbols.columns import SymbolTable
 
 SCHEMA = "symup.inspect/1"
 
-LAYOUT_ROWS = 24
-"""How many sections of a relocatable file are shown to people: a C++ object has hundreds."""
+ROWS = 48
+"""How many of a kind are shown to people: a C++ object has hundreds of sections."""
+
+ROW_CHARACTERS = 160
+"""What is shown of one of them: a note may hold kilobytes."""
 
 _KINDS = {1: "relocatable file", 2: "executable", 3: "shared object or position-independent executable", 4: "core dump"}
 
@@ -35,8 +39,9 @@ def command(
     debuginfod: options.DebugInfoD = False,
     as_json: options.Json = False,
 ) -> int:
-    """Show what a file is and holds: a binary's ids, sources of symbols and debug files, a GSYM file's counts and coverage.
+    """Show what a file is and holds: a binary's ids, sources of symbols, sections and notes, a GSYM file's counts and coverage.
 
+    It also says why symup sees no more in a binary, and which debug files would be read with it.
     Nothing is sent and nothing written; with --debuginfod, servers are asked by build-id, and what they give is kept in its cache.
     A file that can't be read is told, the others go on, and the exit code is 1.
 
@@ -81,6 +86,8 @@ def _page(path: Path, debug: DebugSources) -> dict[str, Any]:
 
 
 def _binary_page(path: Path, debug: DebugSources) -> dict[str, Any]:
+    from uploader.binary.absent import absences
+    from uploader.binary.describe import describe
     from uploader.binary.elf import ElfFile
     from uploader.binary.identity import identify
 
@@ -90,6 +97,8 @@ def _binary_page(path: Path, debug: DebugSources) -> dict[str, Any]:
             executable_bytes = sum(end - start for start, end in elf.executable_ranges())
             bits, little_endian = elf.bits, elf.little_endian
             layout = elf.layout
+            lacks = absences(elf)
+            described = describe(elf)
     except NotElf as error:
         raise InputError(f"{path} is neither an ELF file nor a GSYM file") from error
     link = found.debug_link
@@ -106,12 +115,39 @@ def _binary_page(path: Path, debug: DebugSources) -> dict[str, Any]:
         "executable_bytes": executable_bytes,
         "has_code_bytes": found.has_code_bytes,
         "sources": [source.value for source in found.sources],
+        "lacks": lacks,
         "expected_quality": found.expected_quality.label,
         "debug_link": None
         if link is None
         else {"name": link.name.decode("utf-8", "backslashreplace"), "crc32": f"{link.crc32:08x}"},
         "companions": _companions(found, debug),
         "layout": [{"section": name, "address": f"{address:#x}"} for name, address in layout],
+        "described": _described(described),
+    }
+
+
+def _described(told: Description) -> dict[str, Any]:
+    return {
+        "type": told.type,
+        "machine": told.machine,
+        "abi": told.abi,
+        "interpreter": told.interpreter or None,
+        "soname": told.soname or None,
+        "needed": told.needed,
+        "search_path": told.search_path,
+        "notes": [{"owner": note.owner, "text": note.text} for note in told.notes],
+        "sections": [
+            {
+                "name": section.name,
+                "type": section.type,
+                "flags": section.flags,
+                "address": f"{section.address:#x}",
+                "size_bytes": section.size_bytes,
+                "inflated_size_bytes": section.inflated_size_bytes,
+            }
+            for section in told.sections
+        ],
+        "left_out": told.left_out,
     }
 
 
@@ -188,15 +224,54 @@ def _binary_rows(page: dict[str, Any]) -> Iterator[tuple[str, str]]:
         "code",
         size(page["executable_bytes"]) + ("" if page["has_code_bytes"] else " (its bytes are in another file)"),
     )
-    for placed in page["layout"][:LAYOUT_ROWS]:
-        yield "laid out", f"{placed['address']} {placed['section']}"
-    if len(page["layout"]) > LAYOUT_ROWS:
-        yield "laid out", f"and {len(page['layout']) - LAYOUT_ROWS} sections more (--json tells all)"
+    yield from _first([("laid out", f"{placed['address']} {placed['section']}") for placed in page["layout"]])
     yield "sources", ", ".join(page["sources"]) or "none"
+    for reason in page["lacks"]:
+        yield "why not more", reason
     yield "expected quality", page["expected_quality"]
     if page["debug_link"]:
         yield "names debug file", f"{page['debug_link']['name']} (CRC {page['debug_link']['crc32']})"
     yield from _companion_rows(page["companions"])
+    yield from _described_rows(page["described"])
+
+
+def _described_rows(told: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """What the file says of itself: what most of them lack has no row."""
+    whose = f"{told['type']}; {told['machine']}; {told['abi']}" if told["type"] else ""
+    for label, value in (
+        ("header", whose),
+        ("interpreter", told["interpreter"]),
+        ("soname", told["soname"]),
+        ("needs", ", ".join(told["needed"])),
+        ("searched in", ":".join(told["search_path"])),
+    ):
+        if value:
+            yield label, value
+    yield from _first([("note", f"{note['owner']}: {note['text']}") for note in told["notes"]])
+    debug = [section for section in told["sections"] if section["name"].startswith((".debug_", ".zdebug_"))]
+    if debug:
+        stored = sum(section["size_bytes"] for section in debug)
+        inflated = sum(section["inflated_size_bytes"] or section["size_bytes"] for section in debug)
+        more = f", {size(inflated)} once inflated" if inflated != stored else ""
+        yield "debug sections", f"{len(debug)}, {size(stored)}{more}"
+    yield from _first([("section", _section(section)) for section in told["sections"] if section["type"] != "NULL"])
+    for part in told["left_out"]:
+        yield "can't be told", part
+
+
+def _section(section: dict[str, Any]) -> str:
+    inflated = section["inflated_size_bytes"]
+    more = "" if inflated is None else f", {size(inflated)} once inflated"
+    length = f"{size(section['size_bytes'])}{more}"
+    return f"{section['name']:20} {section['type']:12} {section['flags']:5} {section['address']:>18} {length}"
+
+
+def _first(rows: list[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """As many rows as people want to see, each cut to a line, and how many there are more."""
+    for label, value in rows[:ROWS]:
+        yield label, value if len(value) <= ROW_CHARACTERS else value[:ROW_CHARACTERS] + "…"
+    if len(rows) > ROWS:
+        yield rows[0][0], f"and {len(rows) - ROWS} more (--json tells all)"
 
 
 def _companion_rows(companions: dict[str, Any]) -> Iterator[tuple[str, str]]:
