@@ -19,12 +19,13 @@ from hypothesis import strategies as st
 
 from tests.writers import split_debug
 from tests.writers.debuginfod_server import debuginfod, scripted
+from tests.writers.elf_writer import CODE, NOBITS, Section, Symbol, elf
 from uploader.binary.elf import ElfFile
 from uploader.discover.debuginfod import DebugInfod, DebugInfodSettings
 from uploader.errors import InputError, UsageError
 from uploader.extract.extract import build
 from uploader.gsym.decode import decode
-from uploader.model import Decision, Outcome, Quality, Source
+from uploader.model import Concern, Decision, Outcome, Quality, Source
 from uploader.pipeline.convert import convert
 from uploader.pipeline.gather import Gathered, gather
 from uploader.pipeline.make import make
@@ -263,6 +264,34 @@ def test_one_id_with_two_contents_is_a_failure_of_both(tmp_path: Path) -> None:
         assert outcome.decision is Decision.FAILED
         assert outcome.reason == f"has the id c0ffee00c0ffee00 of {tmp_path / other}, but different code"
         assert outcome.remedy is not None
+
+
+def test_debug_files_that_a_file_id_cannot_tell_apart_are_a_failure_of_both(tmp_path: Path) -> None:
+    """Without a build-id the file id counts, which is made of a file's length and its first and last 4 KiB."""
+    first, second = tmp_path / "first.debug", tmp_path / "second.debug"
+    for path, units in ((first, b"one"), (second, b"two")):
+        code = Section(".text", type=NOBITS, flags=CODE, address=0x1000, size_bytes=64)
+        debug = Section(".debug_info", bytes(8192) + units + bytes(8192))
+        path.write_bytes(elf([code, debug], symbols=[Symbol("main", 0x1000, 64)]))
+    found = gathered(tmp_path)
+    assert found.artifacts == ()
+    assert {outcome.path: outcome.concern for outcome in found.outcomes} == dict.fromkeys(
+        (str(first), str(second)), Concern.CONFLICT
+    )
+    for outcome, other in zip(found.outcomes, (second, first), strict=True):
+        assert outcome.reason == f"has the id {outcome.identity} of {other}, but different contents"
+        assert str(outcome.identity).startswith("file:")
+
+
+def test_the_same_debug_file_twice_is_no_conflict(tmp_path: Path) -> None:
+    data = elf(
+        [Section(".text", type=NOBITS, flags=CODE, address=0x1000, size_bytes=64)], symbols=[Symbol("f", 0x1000)]
+    )
+    for name in ("one.debug", "two.debug"):
+        (tmp_path / name).write_bytes(data)
+    found = gathered(tmp_path)
+    assert len(found.artifacts) == 1
+    assert [outcome.decision for outcome in found.outcomes] == [Decision.SKIPPED]
 
 
 def test_a_debug_file_of_another_build_under_the_same_id_is_no_companion(tmp_path: Path) -> None:

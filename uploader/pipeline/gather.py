@@ -48,7 +48,8 @@ def gather(
 
     Files of one id are one artifact where their code is the same: a stripped binary and its debug file, say. What adds to the
     binary is read with it, the others are skipped with a reason that names it. An id with two different contents is a failure of
-    all its files. For what still lacks debug information its debug file is looked for in ``debug`` and where debuggers look.
+    all its files; under a file id, which is made of a part of a file's bytes, any difference makes them so.
+    For what still lacks debug information its debug file is looked for in ``debug`` and where debuggers look.
     With ``shard`` only the artifacts whose id belongs to it are given; what has no id at all is told in every shard.
     A file's trouble is its outcome; this raises `UsageError` only, for paths, patterns and folders that can't be.
     """
@@ -162,14 +163,17 @@ def _together(files: list[Identified], *, dwarf: bool) -> tuple[Artifact | None,
     distinct = list(by_content.values())
     if not distinct:
         return None, settled
-    if _in_conflict(distinct):
+    # No binary shares a file id with its debug file: it is made of a file's own bytes, though not of all.
+    by_file_id = len(distinct) > 1 and distinct[0].identity.primary.scheme is IdScheme.FILE
+    if by_file_id or _in_conflict(distinct):
+        what = "contents" if by_file_id else "code"
         for file in distinct:
             others = ", ".join([other.path for other in distinct if other is not file][:3])
             settled.append(
                 Outcome(
                     path=file.path,
                     decision=Decision.FAILED,
-                    reason=f"has the id {file.identity} of {others}, but different code",
+                    reason=f"has the id {file.identity} of {others}, but different {what}",
                     identity=file.identity,
                     input_size_bytes=file.size_bytes,
                     remedy="Build each with an id of its own (-Wl,--build-id), or leave one out with --exclude.",
