@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from tests.symbols.validity import assert_valid
 from uploader.symbols.columns import NONE, NameTable, SourceColumns, SymbolTable
-from uploader.symbols.merge import merge
+from uploader.symbols.merge import SymbolPieces, merge
 from uploader.symbols.shape import shape
 
 FILES = ((b"/src", b"a.c"), (b"/src", b"b.c"), (b"/inc", b"c.h"), (b"/src", b"a.c"))
@@ -116,7 +116,7 @@ def merged(
     """The table that `merge` and `shape` make of it, checked for soundness."""
     names = NameTable()
     source = columns(functions, tables, names)
-    plan = merge(source, None if symbols is None else Symbols(symbols), names)
+    plan = merge(source, None if symbols is None else SymbolPieces(Symbols(symbols)), names)
     table, origin = shape(source, plan)
     assert len(origin) == len(table)
     assert all(plan.start[at] <= start < plan.end[at] for at, start in zip(origin, table.start, strict=True))

@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from uploader.binary.elf import ElfFile
 from uploader.binary.identity import dwarf_size_bytes
 from uploader.errors import InputError
 from uploader.extract.dwarf.linked import LinkedFiles
 from uploader.extract.dwarf.read import read_dwarf
+from uploader.extract.elf_symbols import ElfSymbols
 from uploader.extract.symbol_sources import read_all_symbols
 from uploader.model import Figures, Source
 from uploader.symbols.aliases import attach_aliases
 from uploader.symbols.columns import NONE, NameTable, SourceColumns, SymbolTable
 from uploader.symbols.figures import measure
-from uploader.symbols.merge import Plan, merge
+from uploader.symbols.merge import Plan, SymbolPieces, merge
 from uploader.symbols.shape import shape
 
 
@@ -51,9 +53,15 @@ def build(
     names = NameTable()
     executable = elf.executable_ranges()
     columns: SourceColumns | None = None
+
+    @cache
+    def symbols_ready() -> tuple[SymbolPieces, ElfSymbols, Sequence[str]]:
+        symbols, trouble = read_all_symbols((elf, *companions))
+        return SymbolPieces(symbols), symbols, trouble
+
     for file in _richest_first((elf, *companions)) if dwarf else ():
         try:
-            read = read_dwarf(file, executable, names, threads=threads, files=linked)
+            read = read_dwarf(file, executable, names, threads=threads, files=linked, meanwhile=symbols_ready)
         except InputError as error:
             warnings.append(f"DWARF could not be read: {error.message}")
             continue
@@ -61,9 +69,9 @@ def build(
             columns = read.columns
             warnings.extend(read.warnings)
             break
-    symbols, trouble = read_all_symbols((elf, *companions))
+    pieces, symbols, trouble = symbols_ready()
     warnings.extend(trouble)
-    plan = merge(columns, symbols, names)
+    plan = merge(columns, pieces, names)
     source = columns if columns is not None else SourceColumns(names=names, file_at=lambda _: (b"", b""), file_slots=0)
     table, origin = shape(source, plan, threads=threads, warnings=warnings)
     if keep_aliases:

@@ -32,7 +32,7 @@ from uploader.gsym.layout import (
 )
 from uploader.gsym.line_table import encode_line_tables
 from uploader.gsym.sharing import share_records
-from uploader.gsym.strings import StringTable, count_uses, first_uses
+from uploader.gsym.strings import StringTable, count_uses, first_uses, place_names
 from uploader.symbols.columns import SymbolTable
 
 PIECES_A_SLICE = 2048
@@ -91,12 +91,10 @@ def _collect(table: SymbolTable) -> _Tables:
     Names are sorted, which compresses best; files go by falling use, so that the common ones have the short numbers.
     """
     strings = StringTable()
-    names = sorted(
-        first_uses((table.name, table.node_name, table.alias_name), len(table.names)), key=table.names.__getitem__
-    )
-    name_offset = array("Q", [0]) * len(table.names)
-    for name, offset in zip(names, strings.add([table.names[name] for name in names]), strict=True):
-        name_offset[name] = offset
+    used_names = sorted(first_uses((table.name, table.node_name, table.alias_name), len(table.names)))
+    # Names that are sorted already, as nearly all are, are sorted again in no time.
+    used_names.sort(key=table.names.__getitem__)
+    name_offset = place_names(strings, table.names, used_names)
     used = _used_files(table)
     files = strings.add(list(chain.from_iterable(table.files[file] for file in used)))
     return _Tables(strings=strings.to_bytes(), files=[0, 0, *files], name_offset=name_offset)

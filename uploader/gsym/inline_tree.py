@@ -108,12 +108,15 @@ class _Encoder:
         if self.at + size_bytes <= self.capacity:
             return 0
         with cython.gil:
-            bigger = bytearray(2 * self.capacity + size_bytes)
-            bigger[: self.at] = memoryview(self.buffer)[: self.at]
-            self.buffer = bigger
-            self.out = bigger
-            self.capacity = len(bigger)
+            self._grow(size_bytes)
         return 0
+
+    def _grow(self, size_bytes: int) -> None:
+        bigger = bytearray(2 * self.capacity + size_bytes)
+        bigger[: self.at] = memoryview(self.buffer)[: self.at]
+        self.buffer = bigger
+        self.out = bigger
+        self.capacity = len(bigger)
 
     @cython.cfunc
     @cython.nogil

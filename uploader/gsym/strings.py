@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Sequence
-from itertools import accumulate
 
 import cython
 
@@ -76,18 +75,41 @@ class StringTable:
         self._offsets: dict[bytes, int] = {b"": 0}
         self._end_bytes = 1
 
-    def add(self, strings: Sequence[bytes]) -> list[int]:
+    def add(self, strings: Sequence[bytes]) -> array[int]:
         """Takes the strings in and gives the offset of each."""
         known = self._offsets
-        fresh = [string for string in dict.fromkeys(strings) if string not in known]
-        lengths = [len(string) + 1 for string in fresh]
-        known.update(zip(fresh, accumulate(lengths, initial=self._end_bytes), strict=False))
-        self._end_bytes += sum(lengths)
-        return [known[string] for string in strings]
+        offsets = array("Q", [0]) * len(strings)
+        if not strings:
+            return offsets
+        out: cython.ulonglong[::1] = offsets
+        at: cython.ulonglong = self._end_bytes
+        index: cython.Py_ssize_t
+        for index, string in enumerate(strings):
+            place = known.get(string)
+            if place is None:
+                place = known[string] = at
+                at += len(string) + 1
+            out[index] = place
+        self._end_bytes = at
+        return offsets
 
     def to_bytes(self) -> bytes:
         """The table as it stands in the file."""
-        return b"\0".join(self._offsets) + b"\0"
+        return b"\0".join([*self._offsets, b""])
+
+
+def place_names(strings: StringTable, names: Sequence[bytes], used: Sequence[int]) -> array[int]:
+    """Takes the names that are used into a string table; gives the offset of each name of all, 0 for those that are not used."""
+    offsets = array("Q", [0]) * len(names)
+    places = strings.add([names[name] for name in used])
+    if not places:
+        return offsets
+    out: cython.ulonglong[::1] = offsets
+    place: cython.ulonglong[::1] = places
+    index: cython.Py_ssize_t
+    for index, name in enumerate(used):
+        out[name] = place[index]
+    return offsets
 
 
 @cython.cfunc

@@ -168,6 +168,15 @@ class NameTable:
         self.names: list[bytes] = [b""]
         self.number_of: dict[bytes, int] = {b"": 0}
 
+    def sorted_order(self) -> list[int]:
+        """The numbers of all names, in the order of the names."""
+        return sorted(range(len(self.names)), key=self.names.__getitem__)
+
+    def renumber(self, order: Sequence[int]) -> None:
+        """Numbers the names anew: the one that was ``order[i]`` is ``i``. The empty name has to stay the first."""
+        self.names = [self.names[number] for number in order]
+        self.number_of = {name: number for number, name in enumerate(self.names)}
+
     def intern(self, name: bytes) -> int:
         """The number of a name, a new one where it is new."""
         number = self.number_of.get(name)

@@ -55,18 +55,22 @@ class Plan:
         self.symbol.append(symbol)
 
 
-def merge(source: SourceColumns | None, symbols: Symbols | None, names: NameTable) -> Plan:
+class SymbolPieces:
+    """Symbols as `merge` wants them: what takes time and needs no other source is done when this is made."""
+
+    def __init__(self, symbols: Symbols) -> None:
+        self.symbols = symbols
+        self.pieces = _nested_pieces(list(zip(symbols.start, symbols.end, range(len(symbols)), strict=True)))
+        self.at: dict[int, int] = dict(zip(symbols.start, range(len(symbols)), strict=True))
+
+
+def merge(source: SourceColumns | None, known: SymbolPieces | None, names: NameTable) -> Plan:
     """The plan for a binary of which either or both may be known."""
     pieces = _function_pieces(source) if source is not None else []
     plan = Plan()
-    symbol_pieces = (
-        _nested_pieces(list(zip(symbols.start, symbols.end, range(len(symbols)), strict=True)))
-        if symbols is not None
-        else []
-    )
-    symbol_at: dict[int, int] = (
-        dict(zip(symbols.start, range(len(symbols)), strict=True)) if symbols is not None else {}
-    )
+    symbols = known.symbols if known is not None else None
+    symbol_pieces = known.pieces if known is not None else []
+    symbol_at = known.at if known is not None else {}
     symbol_name: dict[int, int] = {}
 
     def named(symbol: int) -> int:

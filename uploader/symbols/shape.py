@@ -6,12 +6,13 @@ from array import array
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from threading import Event
 
 import cython
 
 from uploader.symbols.call_sites import join_call_sites
-from uploader.symbols.columns import NONE, SourceColumns, SymbolTable, taken
+from uploader.symbols.columns import NONE, NameTable, SourceColumns, SymbolTable, taken
 from uploader.symbols.joining import extend, extend_shifted
 from uploader.symbols.merge import Plan
 from uploader.symbols.shaper import Shaper
@@ -64,7 +65,7 @@ def _used_slots(columns: Sequence[array[int]], slots: int) -> array[int]:
 
 
 def _renumber(column: array[int], numbers: array[int]) -> None:
-    """Puts each slot's number in its place, 0 for ``NONE``."""
+    """Puts the new number of each item in its place, 0 for ``NONE``."""
     n: cython.Py_ssize_t = len(column)
     if n == 0:
         return
@@ -122,13 +123,52 @@ def _append(table: SymbolTable, more: SymbolTable) -> None:
         extend_shifted(getattr(table, name), memoryview(getattr(more, name))[1:], before)
 
 
-def _shape(source: SourceColumns, plan: Plan, first: int, last: int) -> tuple[SymbolTable, array[int], int]:
-    """What the plan's pieces ``first:last`` are cut to, the piece of the plan behind each, and how many inlines were left out."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Part:
+    """What some of a plan's pieces were cut to, the piece of the plan behind each, and how many inlines were left out."""
+
+    table: SymbolTable
+    origins: array[int]
+    lost: int
+
+
+def _shape(source: SourceColumns, plan: Plan, first: int, last: int, begun: Event | None = None) -> _Part:
+    """Shapes the plan's pieces ``first:last``; ``begun`` is set when the interpreter is about to be left to others for long."""
     shaper = Shaper(source, share=(last - first) / max(len(plan.start), 1))
+    if begun is not None:
+        begun.set()
     shaper.run(plan, first, last)
     table = shaper.table()
     join_call_sites(table)
-    return table, shaper.origins(), shaper.lost_count()
+    return _Part(table=table, origins=shaper.origins(), lost=shaper.lost_count())
+
+
+def _shape_beside(source: SourceColumns, plan: Plan, threads: int) -> tuple[deque[_Part], array[int]]:
+    """All parts of a plan in order, and the new numbers of the names, which are sorted while other threads shape."""
+    pieces = len(plan.start)
+    # This thread has the names to sort first: it takes half a share.
+    cuts = [min(pieces, 2 * pieces * part // (2 * threads - 1)) for part in range(threads)] + [pieces]
+    begun = [Event() for _ in range(threads - 1)]
+    with ThreadPoolExecutor(threads - 1, thread_name_prefix="symup-shape") as pool:
+        shaped = [
+            pool.submit(_shape, source, plan, cuts[part], cuts[part + 1], begun[part]) for part in range(threads - 1)
+        ]
+        for event, part in zip(begun, shaped, strict=True):
+            while not event.wait(0.1) and not part.done():
+                pass
+        numbers = _sort_names(source.names)
+        own = _shape(source, plan, cuts[-2], pieces)
+        return deque([*(part.result() for part in shaped), own]), numbers
+
+
+def _sort_names(names: NameTable) -> array[int]:
+    """Numbers the names in their order, as files have them; gives the new number of each."""
+    order = names.sorted_order()
+    numbers = array("I", [0]) * len(order)
+    for number, old in enumerate(order):
+        numbers[old] = number
+    names.renumber(order)
+    return numbers
 
 
 def shape(
@@ -136,24 +176,25 @@ def shape(
 ) -> tuple[SymbolTable, array[int]]:
     """The symbol table of a plan, and for each of its pieces the index of the plan's piece that it was cut from.
 
-    The result does not depend on the threads. Inlines that would take endless cutting are left out, and told in ``warnings``.
+    The result does not depend on the threads. The names of ``source`` are numbered anew. Inlines that would take endless
+    cutting are left out, and told in ``warnings``.
     """
-    pieces = len(plan.start)
-    cuts = [pieces * part // threads for part in range(threads + 1)]
     plan, lost = _without_endless_repeats(source, plan)
     if threads == 1:
-        parts = deque([_shape(source, plan, 0, pieces)])
+        parts = deque([_shape(source, plan, 0, len(plan.start))])
+        numbers = _sort_names(source.names)
     else:
-        with ThreadPoolExecutor(threads, thread_name_prefix="symup-shape") as pool:
-            parts = deque(pool.map(lambda part: _shape(source, plan, cuts[part], cuts[part + 1]), range(threads)))
+        parts, numbers = _shape_beside(source, plan, threads)
     table = SymbolTable()
     origin = array("I")
     while parts:
-        part, origins, lost_here = parts.popleft()
-        _append(table, part)
-        extend(origin, origins)
-        lost += lost_here
+        part = parts.popleft()
+        _append(table, part.table)
+        extend(origin, part.origins)
+        lost += part.lost
     table.names = source.names.names
+    _renumber(table.name, numbers)
+    _renumber(table.node_name, numbers)
     _number_files(table, source.file_at, source.file_slots)
     _drop_repeated_rows(table)
     if lost and warnings is not None:

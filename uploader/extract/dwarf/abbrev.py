@@ -153,17 +153,20 @@ class Abbrevs:
         self.data_size = len(data)
         self._table_at: dict[tuple[int, int, int, int], int] = {}
         self._budget = 4 * len(data) + 65536
-        self.kind = zeros("i", 64)
-        self.children = zeros("i", 64)
-        self.skip_first = zeros("i", 64)
-        self.skip_end = zeros("i", 64)
-        self.capture_first = zeros("i", 64)
-        self.capture_end = zeros("i", 64)
-        self.step = zeros("i", 64)
-        self.step_slot = zeros("i", 64)
-        self.step_form = zeros("i", 64)
-        self.step_constant = zeros("q", 64)
-        self.code_index = zeros("i", 64)
+        # Room for what is likely: of what is not used no memory is taken.
+        abbreviations = max(64, len(data) // 10)
+        steps = max(64, len(data) // 2)
+        self.kind = zeros("i", abbreviations)
+        self.children = zeros("i", abbreviations)
+        self.skip_first = zeros("i", abbreviations)
+        self.skip_end = zeros("i", abbreviations)
+        self.capture_first = zeros("i", abbreviations)
+        self.capture_end = zeros("i", abbreviations)
+        self.step = zeros("i", steps)
+        self.step_slot = zeros("i", steps)
+        self.step_form = zeros("i", steps)
+        self.step_constant = zeros("q", steps)
+        self.code_index = zeros("i", abbreviations)
         self.table_first = zeros("i", 64)
         self.table_codes = zeros("i", 64)
         self.form_steps = array("i", [-100] * 0x40)
@@ -175,8 +178,8 @@ class Abbrevs:
         self.captured_form = zeros("i", 64)
         self.captured_constant = zeros("q", 64)
         self.codes = zeros("Q", 64)
-        self.abbreviation_room = 64
-        self.step_room = 64
+        self.abbreviation_room = abbreviations
+        self.step_room = steps
         self.captured_room = 64
         self.code_room = 64
         self.code_total = 0
@@ -194,6 +197,26 @@ class Abbrevs:
         if known is None:
             known = self._table_at[key] = self._compile(offset, address_size, offset_size, version)
         return known
+
+    def compile_ahead(self, address_size: int) -> None:
+        """Compiles the tables that stand one behind another from the section's start, as most units of the file will read them.
+
+        What can't be read is left for the units that ask for it.
+        """
+        offset = 0
+        while True:
+            while offset < self.data_size and self.data[offset] == 0:
+                offset += 1
+            if offset >= self.data_size:
+                return
+            budget = self._budget
+            try:
+                self.table(offset, address_size, 4, 5)
+            except MalformedDwarf:
+                return
+            finally:
+                self._budget = budget
+            offset = self.position
 
     def _compile(self, offset: int, address_size: int, offset_size: int, version: int) -> int:
         if offset >= self.data_size:
@@ -299,8 +322,10 @@ class Abbrevs:
                 step = self._step_of(form)
                 if step == -100:
                     return 1
-                if self._step_count + 4 >= self.step_room or captured + 4 >= self.captured_room:
+                if self._step_count + 4 >= self.step_room:
                     self._grow_steps()
+                if captured + 4 >= self.captured_room:
+                    self._grow_captured()
                 if step >= 0:
                     run += step
                 elif step != -8:
@@ -399,6 +424,8 @@ class Abbrevs:
         self.step_form = grown(self.step_form, 0)
         self.step_constant = grown(self.step_constant, 0)
         self.step_room = len(self.step)
+
+    def _grow_captured(self) -> None:
         self.captured_step = grown(self.captured_step, 0)
         self.captured_slot = grown(self.captured_slot, 0)
         self.captured_form = grown(self.captured_form, 0)
@@ -406,7 +433,7 @@ class Abbrevs:
         self.captured_room = len(self.captured_step)
 
     def _grow_abbreviations(self) -> None:
-        wanted = 2 * len(self.kind)
+        wanted = 2 * self.abbreviation_room
         self.kind = grown(self.kind, wanted)
         self.children = grown(self.children, wanted)
         self.skip_first = grown(self.skip_first, wanted)

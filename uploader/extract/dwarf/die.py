@@ -191,12 +191,16 @@ class DieReader:
 
     def step_of(self, form: cython.ulonglong) -> cython.int:
         """The step of a form that stands in the DIE itself (DW_FORM_indirect)."""
+        found: cython.int
         with cython.gil:
-            step = form_step(form, self.address_size, self.offset_size, 4)
-            if step is None or step in (-7, -8):
-                raise MalformedDwarf(f"an indirect form 0x{form:x} that can't be")
-            found: cython.int = step
+            found = self._indirect_step(form)
         return found
+
+    def _indirect_step(self, form: int) -> int:
+        step = form_step(form, self.address_size, self.offset_size, 4)
+        if step is None or step in (-7, -8):
+            raise MalformedDwarf(f"an indirect form 0x{form:x} that can't be")
+        return step
 
     def capture(self, p: cython.longlong, abbrev: cython.int) -> cython.Py_ssize_t:
         """Fills the slots from a DIE whose attributes start at ``p``; gives the offset behind the DIE."""

@@ -331,6 +331,12 @@ class RangeReader:
         self.count = kept
         return 0
 
+    def _sort(self, first: int, last: int) -> None:
+        pairs = sorted((self.start[i], self.end[i]) for i in range(first, last))
+        for i, (start, end) in enumerate(pairs, first):
+            self.start[i] = start
+            self.end[i] = end
+
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1)
@@ -345,9 +351,7 @@ class RangeReader:
             return 0
         if n > 64:
             with cython.gil:
-                pairs = sorted((self.start[before + i], self.end[before + i]) for i in range(n))
-                for i in range(n):
-                    self.start[before + i], self.end[before + i] = pairs[i]
+                self._sort(before, self.count)
         else:
             for i in range(before + 1, before + n):
                 start = self.start[i]

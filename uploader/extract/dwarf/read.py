@@ -7,7 +7,7 @@ the interpreter, while the next batch of units is walked, which doesn't. The res
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -46,11 +46,12 @@ def read_dwarf(
     *,
     threads: int = 1,
     files: LinkedFiles | None = None,
+    meanwhile: Callable[[], object] = lambda: None,
 ) -> DwarfRead | None:
     """Reads all functions, inlines and lines that lie in the executable ranges, or None where the file has no DWARF.
 
-    ``files`` tells where split units and supplementary files may lie. Damage, and what could not be found, is told in the
-    warnings. Raises `MalformedElf` where a section that is needed can't be had at all.
+    ``files`` tells where split units and supplementary files may lie. ``meanwhile`` is called while a thread inflates.
+    Damage, and what could not be found, is told in the warnings. Raises `MalformedElf` where a section that is needed can't be had at all.
     """
     linked = files if files is not None else NoLinkedFiles()
     loader = SectionLoader(elf)
@@ -61,10 +62,22 @@ def read_dwarf(
             return None
         code = code_of(elf, executable)
         tables = read_line_tables(sections, code.executable, 8 if elf.bits == 64 else 4)
-        sections.info = info.result() if info else loader.load("info")
+        abbrevs = Abbrevs(sections.abbrev)
+        abbrevs.compile_ahead(8 if elf.bits == 64 else 4)
+        if info is not None:
+            meanwhile()
+        sections.info = info.result() if info is not None else loader.load("info")
         with opened_supplementary(elf, linked, names) as supplementary:
             read = read_sections(
-                sections, tables, code, names, pool, threads, supplementary=supplementary, files=linked
+                sections,
+                tables,
+                code,
+                names,
+                pool,
+                threads,
+                abbrevs=abbrevs,
+                supplementary=supplementary,
+                files=linked,
             )
         return DwarfRead(columns=read.columns, warnings=capped([*loader.warnings, *read.warnings]))
 
@@ -100,6 +113,7 @@ def read_sections(
     pool: Executor | None = None,
     threads: int = 1,
     *,
+    abbrevs: Abbrevs | None = None,
     supplementary: Supplementary | None = None,
     files: LinkedFiles | None = None,
 ) -> DwarfRead:
@@ -107,7 +121,7 @@ def read_sections(
     where = code if isinstance(code, Code) else Code(executable=code)
     other = supplementary if supplementary is not None else Supplementary()
     sections.supplementary_strings = other.strings
-    abbrevs = Abbrevs(sections.abbrev)
+    abbrevs = abbrevs if abbrevs is not None else Abbrevs(sections.abbrev)
     units = read_units(sections, abbrevs)
     if not where.executable or where.executable[0][0] != 0:
         for unit in units.units:
