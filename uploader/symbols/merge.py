@@ -119,9 +119,7 @@ class _Tables:
     """Finds the line tables that speak for code which no function of the source covers."""
 
     def __init__(self, source: SourceColumns | None) -> None:
-        sequences = (
-            sorted(source.sequences, key=lambda each: (each[0], -each[1], -each[2])) if source is not None else []
-        )
+        sequences = sorted(source.sequences, key=_outer_first) if source is not None else []
         self._sequences = _nested_pieces(sequences)
         self._starts = [start for start, _, _ in self._sequences]
 
@@ -147,26 +145,39 @@ class _Tables:
 def _function_pieces(source: SourceColumns) -> list[tuple[int, int, int, int]]:
     """(start, end, function, start of the range that it is a piece of), disjoint and ascending."""
     best: dict[tuple[int, int], int] = {}
-    worth: dict[int, int] = {}
-    functions: int = len(source.function_name)
-    for function in range(functions):
-        value = 0
-        if source.function_table[function] != NONE:
-            value += 2
-        if source.function_node[function] < source.function_node_end[function]:
-            value += 1
-        worth[function] = value
-        for at in range(source.function_range[function], source.function_range[function + 1]):
-            key = (source.range_start[at], source.range_end[at])
-            known = best.get(key)
-            if known is None or worth[known] < value:
+    count: cython.Py_ssize_t = len(source.function_name)
+    if count == 0 or not len(source.range_start):
+        return []
+    worth_column = array("B", [0]) * count
+    worth: cython.uchar[::1] = worth_column
+    table: cython.uint[::1] = source.function_table
+    node: cython.uint[::1] = source.function_node
+    node_end: cython.uint[::1] = source.function_node_end
+    first: cython.uint[::1] = source.function_range
+    range_start: cython.ulonglong[::1] = source.range_start
+    range_end: cython.ulonglong[::1] = source.range_end
+    none: cython.uint = 0xFFFFFFFF
+    function: cython.Py_ssize_t
+    at: cython.Py_ssize_t
+    for function in range(count):
+        if first[function] == first[function + 1]:
+            continue
+        worth[function] = (2 if table[function] != none else 0) + (1 if node[function] < node_end[function] else 0)
+        for at in range(first[function], first[function + 1]):
+            key = (range_start[at], range_end[at])
+            known = best.setdefault(key, function)
+            if worth[cython.cast(cython.Py_ssize_t, known)] < worth[function]:
                 best[key] = function
-    ranges = [(start, end, function) for (start, end), function in best.items()]
-    ranges.sort(key=lambda each: (each[0], -each[1], -each[2]))
+    ranges = sorted((start, -end, function) for (start, end), function in best.items())
     return [
         (start, end, ranges[index][2], ranges[index][0])
-        for start, end, index in _nested_pieces([(start, end, index) for index, (start, end, _) in enumerate(ranges)])
+        for start, end, index in _nested_pieces([(start, -end, index) for index, (start, end, _) in enumerate(ranges)])
     ]
+
+
+def _outer_first(each: tuple[int, int, int]) -> tuple[int, int, int]:
+    """Sorts ranges by their start, of those with one start the longer first, then the later in order."""
+    return each[0], -each[1], -each[2]
 
 
 def _nested_pieces(ranges: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:

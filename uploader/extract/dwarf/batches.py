@@ -113,11 +113,11 @@ def walked(part: Part, code: Code, pool: Executor | None = None, threads: int = 
         return spare.pop() if spare else Walker(part, code)
 
     while True:
-        while pool is not None and len(running) < threads and (job := next(jobs, None)) is not None:
+        while pool is not None and len(running) < 2 * threads and (job := next(jobs, None)) is not None:
             free = walker()
             running.append((free, pool.submit(free.walk, *job)))
         ready = running and not (isinstance(running[0][1], Future) and not running[0][1].done())
-        if not ready and len(running) < 2 * threads and (job := next(jobs, None)) is not None:
+        if not ready and len(running) < 3 * threads and (job := next(jobs, None)) is not None:
             free = walker()
             running.append((free, free.walk(*job)))
             continue
