@@ -40,7 +40,8 @@ class NameReader:
     text: cython.const[cython.uchar][::1]
     text_bytes: cython.Py_ssize_t
     scopes: dict[int, int]
-    table: NameTable
+    number_of: dict[bytes, int]
+    names: list[bytes]
     memo: Memo
     strp_memo: Memo
     supplementary: NameReader | None
@@ -72,7 +73,8 @@ class NameReader:
         self.text = strings.main_text or b"\0"
         self.text_bytes = len(strings.main_text)
         self.scopes = {}
-        self.table = table
+        self.number_of = table.number_of
+        self.names = table.names
         self.memo = Memo()
         self.strp_memo = Memo()
         self.supplementary = supplementary
@@ -277,11 +279,16 @@ class NameReader:
     @cython.cfunc
     def _intern(self, name: bytes) -> cython.uint:
         """The number of a name; 0 for a new one where the names already outweigh the sections that they stand in."""
-        known = self.table.number_of.get(name)
+        known = self.number_of.get(name)
         if known is not None:
             return known
         self.budget_bytes -= len(name)
-        return self.table.intern(name) if self.budget_bytes >= 0 else 0
+        if self.budget_bytes < 0:
+            return 0
+        # What `NameTable.intern` does, without the call: a large file has a million names.
+        known = self.number_of[name] = len(self.names)
+        self.names.append(name)
+        return known
 
     @cython.cfunc
     @cython.nogil
