@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import shutil
+import struct
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import zstandard
 
 from tests.ci.composite import EXPRESSION, Finished, Runner, read_yaml
 from tests.ci.conftest import EXAMPLES, ROOT, Store, locked, way_to_the_network
 from uploader import __version__
+from uploader.gsym.layout import MAGIC
 
 ACTION = read_yaml(ROOT / "action.yml")
 Use = Callable[..., Finished]
@@ -207,6 +210,14 @@ def test_a_dry_run_stores_nothing(use: Use) -> None:
     assert use().outputs["stored"] == "3"
 
 
+def test_symbol_files_have_the_form_that_was_asked_for(use: Use, workspace: Path) -> None:
+    finished = use({"to": "symbols", "gsym-version": "2", "keep-aliases": "true", "max-memory": "500M", "token": ""})
+    assert finished.succeeded, finished.log
+    chunks = [path.read_bytes() for path in workspace.glob("symbols/*/chunks/*/*")]
+    forms = [zstandard.ZstdDecompressor().decompressobj().decompress(chunk)[:6] for chunk in chunks]
+    assert forms == [struct.pack("<IH", MAGIC, 2)] * 3
+
+
 def test_a_later_job_pushes_what_an_earlier_one_put_into_a_folder(use: Use, workspace: Path) -> None:
     assert use({"to": "symbols"}).succeeded
     pushed = use({"command": "push", "paths": "symbols"})
@@ -231,6 +242,16 @@ def test_a_mistake_in_the_inputs_is_told(use: Use, inputs: dict[str, str]) -> No
     assert not finished.succeeded
     (name,) = inputs
     assert any(name in line or inputs[name] in line for line in finished.annotations("error"))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("max-memory", "plenty"), ("gsym-version", "3"), ("keep-aliases", "some"), ("jobs", "all")]
+)
+def test_a_setting_that_symup_does_not_take_stops_the_step_whatever_the_gates(use: Use, name: str, value: str) -> None:
+    finished = use({name: value, "fail-on": "none"})
+    assert not finished.succeeded
+    assert finished.outputs["exit-code"] == "2"
+    assert f"SYMUP_{name.upper().replace('-', '_')}" in finished.log
 
 
 def test_every_input_is_used_and_none_within_a_script() -> None:

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import struct
 import subprocess
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
@@ -13,10 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import zstandard
 from ruamel.yaml import YAML
 
 from tests.ci.conftest import EXAMPLES, ROOT, Store, way_to_the_network
 from uploader import __version__
+from uploader.gsym.layout import MAGIC
 
 TEMPLATE = ROOT / ".gitlab-ci-template.yml"
 GITLAB_CI_LOCAL = "gitlab-ci-local@4.61.1"
@@ -145,6 +148,18 @@ def test_only_what_was_asked_for_fails(project: Project, wheel: Path, no_store: 
     assert project.pipeline(stage="symbols", version=wheel.name, to=no_store).became("symup") == "WARN"
     strict = project.pipeline(stage="symbols", version=wheel.name, to=no_store, **{"store-trouble": "fail"})
     assert strict.became("symup") == "FAIL"
+
+
+def test_symbol_files_have_the_form_that_was_asked_for(project: Project, wheel: Path) -> None:
+    form = {"gsym-version": "2", "keep-aliases": "true", "max-memory": "500M"}
+    stored = project.pipeline(stage="symbols", version=wheel.name, to=str(project.folder.parent / "symbols"), **form)
+    assert stored.became("symup") == "PASS", stored.log
+    chunks = [path.read_bytes() for path in project.folder.parent.glob("symbols/*/chunks/*/*")]
+    forms = [zstandard.ZstdDecompressor().decompressobj().decompress(chunk)[:6] for chunk in chunks]
+    assert forms == [struct.pack("<IH", MAGIC, 2)] * 3
+    refused = project.pipeline(stage="symbols", version=wheel.name, **{"max-memory": "plenty"})
+    assert refused.became("symup") == "FAIL"
+    assert "SYMUP_MAX_MEMORY" in refused.log
 
 
 def test_a_later_job_pushes_what_the_build_job_put_into_a_folder(
