@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.gsym.llvm_answers import Gsymutil, llvm_chains, our_chain
 from tests.gsym.tables import random_table
 from uploader.gsym.encode import encode
 from uploader.gsym.lookup import Gsym
@@ -39,57 +40,6 @@ int main(int count, char **words) {
   return std::printf("%d\\n", counts.get(first)) > 3;
 }
 """
-
-Chain = list[tuple[str, int, str, int]]
-
-
-Gsymutil = Callable[..., str]
-
-
-@pytest.fixture
-def gsymutil(peer: Callable[[str], str]) -> Gsymutil:
-    """Runs llvm-gsymutil, which may not complain, and gives what it printed."""
-    tool = peer("llvm-gsymutil-22")
-
-    def run(*arguments: str | Path) -> str:
-        done = subprocess.run([tool, *arguments], capture_output=True, text=True, check=True, timeout=120)
-        assert not done.stderr, done.stderr
-        return done.stdout
-
-    return run
-
-
-def llvm_chains(gsymutil: Gsymutil, path: Path, addresses: list[int]) -> dict[int, Chain]:
-    """What llvm-gsymutil prints for each address, as (name, offset, path, line); an address that it doesn't know has none."""
-    frame = re.compile(r"(?:0x([0-9a-f]{16}): )?\s*(.*?)(?: \+ (\d+))?(?: @ (.*?):(\d+))?(?: \[inlined\])?$")
-    chains: dict[int, Chain] = {}
-    for begin in range(0, len(addresses), 500):
-        address = -1
-        for line in gsymutil(*(f"--address={a:#x}" for a in addresses[begin : begin + 500]), path).splitlines():
-            if not line or line.startswith("Looking up"):
-                continue
-            matched = frame.match(line)
-            assert matched, line
-            if matched[1]:
-                address = int(matched[1], 16)
-                chains[address] = []
-            if "error: " in line:
-                assert "is not in GSYM" in line or "failed to extract" in line, line
-                continue
-            chains[address].append((matched[2], int(matched[3] or 0), matched[4] or "", int(matched[5] or 0)))
-    return chains
-
-
-def our_chain(gsym: Gsym, address: int) -> Chain:
-    return [
-        (
-            frame.name.decode(),
-            frame.offset_bytes,
-            (frame.directory + b"/" + frame.base).decode() if frame.base else "",
-            frame.line,
-        )
-        for frame in gsym.lookup(address)
-    ]
 
 
 @pytest.mark.parametrize("little_endian", [True, False], ids=["little", "big"])
