@@ -11,7 +11,7 @@ import struct
 from collections.abc import Iterator
 from functools import cached_property
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from uploader.binary.compression import (
     CompressionHeader,
@@ -40,6 +40,9 @@ from uploader.binary.headers import (
 )
 from uploader.binary.layout import lay_out
 from uploader.errors import InputError, MalformedElf, NotElf
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 _MACHINE_NAMES = {
     2: "sparc",
@@ -89,6 +92,7 @@ class ElfFile:
         self.flags = headers.flags
         self.sections = headers.sections
         self.segments = headers.segments
+        self._ahead: dict[int, Future[memoryview]] = {}
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> ElfFile:
@@ -163,6 +167,20 @@ class ElfFile:
 
         Raises `MalformedElf` where the section reaches past the end of the file or its compression is a lie.
         """
+        ahead = self._ahead.pop(section.index, None)
+        return ahead.result() if ahead is not None else self._contents(section)
+
+    def inflate_ahead(self, name: str) -> None:
+        """Begins to inflate a section on a thread of its own; `contents` then waits for it, and has its errors."""
+        from concurrent.futures import ThreadPoolExecutor
+
+        section = self.section(name)
+        if section is not None and section.compressed:
+            pool = ThreadPoolExecutor(1, thread_name_prefix="symup-inflate")
+            self._ahead[section.index] = pool.submit(self._contents, section)
+            pool.shutdown(wait=False)
+
+    def _contents(self, section: Section) -> memoryview:
         stored = self._stored(section)
         header = self._compression(section, stored)
         if header is None:

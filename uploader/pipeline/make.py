@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
 from uploader.binary.elf import ElfFile
 from uploader.errors import InputError
-from uploader.extract.extract import build
-from uploader.gsym.encode import encode
 from uploader.model import Figures, IdScheme, Source, SymbolId
 from uploader.pipeline.artifact import Artifact
 from uploader.pipeline.missing import missing_debug_info
@@ -72,6 +71,11 @@ def make(
                 companions.append(stack.enter_context(ElfFile.open(file.path)))
             except InputError as error:
                 warnings.append(f"its companion was left out: {error.message}")
+        if dwarf and threads > 1:
+            _inflate_ahead((elf, *companions))
+        # The decoder is what takes longest to import: of a single file the largest section is inflated by then.
+        from uploader.extract.extract import build
+
         linked = ReferredFiles(artifact, debug)
         extracted = build(
             elf,
@@ -82,6 +86,8 @@ def make(
             threads=threads,
         )
         base_address = elf.base_address
+    from uploader.gsym.encode import encode
+
     gsym = b""
     # Stubs alone are no symbols of this file.
     if any(count for source, count in extracted.figures.by_source.items() if source != Source.PLT):
@@ -95,6 +101,13 @@ def make(
             threads=threads,
         )
     return Made(gsym=gsym, figures=extracted.figures, warnings=(*warnings, *extracted.warnings), remedy=remedy)
+
+
+def _inflate_ahead(files: Sequence[ElfFile]) -> None:
+    """Begins to inflate what the decoder will want first, where that is one section of one file."""
+    named = [file for file in files if file.section(".debug_info") is not None]
+    if len(named) == 1:
+        named[0].inflate_ahead(".debug_info")
 
 
 def uuid(symbol_id: SymbolId) -> bytes:

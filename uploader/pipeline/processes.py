@@ -42,6 +42,10 @@ class Processes:
         self._idle: list[_Worker] = []
         self._stopped = False
         if forks():
+            # What every worker would import is imported once.
+            import uploader.extract.extract
+            import uploader.gsym.encode  # noqa: F401  # for the workers
+
             # Looking for garbage writes to every object, and so would copy all that a forked process shares with this one.
             gc.freeze()
         try:

@@ -175,10 +175,13 @@ class NameTable:
     def renumber(self, order: Sequence[int]) -> None:
         """Numbers the names anew: the one that was ``order[i]`` is ``i``. The empty name has to stay the first."""
         self.names = [self.names[number] for number in order]
-        self.number_of = {name: number for number, name in enumerate(self.names)}
+        # Hardly anybody names more from here on: those who do pay for finding names again.
+        self.number_of = {}
 
     def intern(self, name: bytes) -> int:
         """The number of a name, a new one where it is new."""
+        if not self.number_of:
+            self.number_of = {name: number for number, name in enumerate(self.names)}
         number = self.number_of.get(name)
         if number is None:
             number = self.number_of[name] = len(self.names)

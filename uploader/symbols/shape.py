@@ -165,8 +165,10 @@ def _sort_names(names: NameTable) -> array[int]:
     """Numbers the names in their order, as files have them; gives the new number of each."""
     order = names.sorted_order()
     numbers = array("I", [0]) * len(order)
+    out: cython.uint[::1] = numbers
+    number: cython.Py_ssize_t
     for number, old in enumerate(order):
-        numbers[old] = number
+        out[old] = cython.cast(cython.uint, number)
     names.renumber(order)
     return numbers
 

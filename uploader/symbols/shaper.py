@@ -548,4 +548,4 @@ class Shaper:
 
 def _some(column: array[int]) -> array[int]:
     """The column, or one zero item where it is empty: a typed memoryview needs a byte to point at."""
-    return column if len(column) else array(column.typecode, [0])
+    return column if len(column) else array(memoryview(column).format, [0])

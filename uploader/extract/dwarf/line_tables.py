@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
+from functools import cached_property
 
 from uploader.errors import MalformedDwarf
 from uploader.extract.dwarf.file_entries import FileEntries
@@ -12,7 +13,7 @@ from uploader.extract.dwarf.line_header import read_line_header
 from uploader.extract.dwarf.lines import LineReader
 from uploader.extract.dwarf.sections import DwarfSections
 from uploader.extract.dwarf.units import Unit
-from uploader.symbols.columns import taken
+from uploader.symbols.columns import first_of
 
 
 class LineTables:
@@ -69,23 +70,23 @@ class LineTables:
     def address(self) -> array[int]:
         """The address of every row."""
         column = self._reader.rows()[0]
-        return taken(column, len(column))
+        return first_of(column, len(column))
 
     @property
     def file(self) -> array[int]:
         """The file slot of every row."""
         column = self._reader.rows()[1]
-        return taken(column, len(column))
+        return first_of(column, len(column))
 
     @property
     def line(self) -> array[int]:
         """The line of every row."""
         column = self._reader.rows()[2]
-        return taken(column, len(column))
+        return first_of(column, len(column))
 
-    @property
+    @cached_property
     def sequences(self) -> Sequence[tuple[int, int, int]]:
-        """(start, end, table) of every stretch of code that some table speaks for, ascending."""
+        """(start, end, table) of every stretch of code that some table speaks for, ascending; asked for once all are read."""
         return sorted(zip(*self._reader.sequences(), strict=True))
 
 
