@@ -386,7 +386,7 @@ def apply(
             ):
                 lost += 1
                 continue
-            at = cython.cast(cython.Py_ssize_t, offset)
+            at = offset
             stored = 0
             if action >= 0x50:
                 stored = data[at]
@@ -416,7 +416,7 @@ def apply(
                 _store_leb(data, at, result)
                 continue
             for k in range(width):
-                data[at + k if little else at + width - 1 - k] = cython.cast(cython.uchar, (result >> (8 * k)) & 0xFF)
+                data[at + k if little else at + width - 1 - k] = (result >> (8 * k)) & 0xFF
     return int(lost)
 
 
@@ -460,7 +460,7 @@ def _store_leb(data: cython.uchar[::1], at: cython.Py_ssize_t, value: cython.ulo
     more: cython.bint = True
     while more and at < size:
         more = data[at] >= 0x80
-        data[at] = cython.cast(cython.uchar, (value & 0x7F) | (0x80 if more else 0))
+        data[at] = (value & 0x7F) | (0x80 if more else 0)
         value >>= 7
         at += 1
     return 0

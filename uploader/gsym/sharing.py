@@ -88,8 +88,8 @@ class _Shelf:
             looks += 1
         self.count += 1
         self.chain[self.count] = self.heads[slot]
-        self.heads[slot] = cython.cast(cython.uint, self.count)
-        self.begin[self.count] = cython.cast(cython.ulonglong, self.at)
+        self.heads[slot] = self.count
+        self.begin[self.count] = self.at
         self.length[self.count] = length
         self.out[self.at : self.at + length] = data[begin:end]
         self.at += length

@@ -96,7 +96,7 @@ class SiteJoiner:
             for i in range(pieces):
                 if first[i] < first[i + 1]:
                     self._piece(i, first[i], first[i + 1])
-                out[i + 1] = cython.cast(cython.uint, self.nodes)
+                out[i + 1] = self.nodes
         return result
 
     @cython.cfunc
@@ -119,13 +119,13 @@ class SiteJoiner:
             at = self._place(stamp, parent, i)
             if self.slot_piece[at] == stamp:
                 site = self.slot_site[at]
-                self.next_node[self.last_node[site]] = cython.cast(cython.uint, i - first + 1)
+                self.next_node[self.last_node[site]] = i - first + 1
             else:
                 sites += 1
                 site = sites
                 self.slot_piece[at] = stamp
                 self.slot_site[at] = site
-                self.site_node[site] = cython.cast(cython.uint, i)
+                self.site_node[site] = i
                 self.site_parent[site] = parent
                 self.first_child[site] = 0
                 self.next_child[site] = 0
@@ -134,7 +134,7 @@ class SiteJoiner:
                 else:
                     self.next_child[self.last_child[parent]] = site
                 self.last_child[parent] = site
-            self.last_node[site] = cython.cast(cython.uint, i - first + 1)
+            self.last_node[site] = i - first + 1
             self.next_node[i - first + 1] = 0
             self.path[self.depth[i]] = site
         if sites == last - first:
@@ -197,7 +197,7 @@ class SiteJoiner:
         self.name[n] = self.name[node]
         self.call_file[n] = self.call_file[node]
         self.call_line[n] = self.call_line[node]
-        self.range_first[n] = cython.cast(cython.uint, self.ranges)
+        self.range_first[n] = self.ranges
         for k in range(first, last):
             self.range_start[self.ranges] = self.range_start[k]
             self.range_end[self.ranges] = self.range_end[k]
@@ -222,8 +222,8 @@ class SiteJoiner:
             self.old_name[i - first] = self.name[i]
             self.old_call_file[i - first] = self.call_file[i]
             self.old_call_line[i - first] = self.call_line[i]
-            self.old_first[i - first] = cython.cast(cython.uint, self.range_first[i] - base)
-        self.old_first[last - first] = cython.cast(cython.uint, count)
+            self.old_first[i - first] = self.range_first[i] - base
+        self.old_first[last - first] = count
         for i in range(count):
             self.old_start[i] = self.range_start[base + i]
             self.old_end[i] = self.range_end[base + i]
@@ -239,7 +239,7 @@ class SiteJoiner:
         self.name[n] = self.old_name[old]
         self.call_file[n] = self.old_call_file[old]
         self.call_line[n] = self.old_call_line[old]
-        self.range_first[n] = cython.cast(cython.uint, self.ranges)
+        self.range_first[n] = self.ranges
         return 0
 
     @cython.cfunc
@@ -292,7 +292,7 @@ class SiteJoiner:
 
     def cut(self, table: SymbolTable) -> None:
         """Ends the columns where what was written ends."""
-        self.range_first[self.nodes] = cython.cast(cython.uint, self.ranges)
+        self.range_first[self.nodes] = self.ranges
         table.node_depth = first_of(table.node_depth, self.nodes)
         table.node_name = first_of(table.node_name, self.nodes)
         table.node_call_file = first_of(table.node_call_file, self.nodes)

@@ -97,7 +97,7 @@ def _drop_repeated_rows(table: SymbolTable) -> None:
         for piece in range(pieces):
             begin = next_first
             next_first = first[piece + 1]
-            first[piece] = cython.cast(cython.uint, kept)
+            first[piece] = kept
             for row in range(begin, next_first):
                 if row > begin and file[row] == file[kept - 1] and line[row] == line[kept - 1]:
                     continue
@@ -105,7 +105,7 @@ def _drop_repeated_rows(table: SymbolTable) -> None:
                 file[kept] = file[row]
                 line[kept] = line[row]
                 kept += 1
-        first[pieces] = cython.cast(cython.uint, kept)
+        first[pieces] = kept
     if kept < rows:
         table.row_address = taken(table.row_address, kept)
         table.row_file = taken(table.row_file, kept)
@@ -157,7 +157,7 @@ def _shape_beside(source: SourceColumns, plan: Plan, threads: int) -> tuple[dequ
             while not event.wait(0.1) and not part.done():
                 pass
         numbers = _sort_names(source.names)
-        own = _shape(source, plan, cuts[-2], pieces)
+        own = _shape(source, plan, cuts[threads - 1], pieces)
         return deque([*(part.result() for part in shaped), own]), numbers
 
 
@@ -168,7 +168,7 @@ def _sort_names(names: NameTable) -> array[int]:
     out: cython.uint[::1] = numbers
     number: cython.Py_ssize_t
     for number, old in enumerate(order):
-        out[old] = cython.cast(cython.uint, number)
+        out[old] = number
     names.renumber(order)
     return numbers
 

@@ -328,7 +328,7 @@ class Shaper:
                 self.order_depth = array("I", [0]) * n
         for node in range(first, self.nodes):
             for k in range(self.range_first[node], self.range_first[node + 1]):
-                self.order[k - base] = cython.cast(cython.uint, k - base)
+                self.order[k - base] = k - base
                 self.order_depth[k - base] = self.node_depth[node]
         k = n >> 1
         while k > 0:
@@ -445,9 +445,9 @@ class Shaper:
         self.node_name[n] = name
         self.node_call_file[n] = call_file
         self.node_call_line[n] = call_line
-        self.range_first[n] = cython.cast(cython.uint, first_range)
+        self.range_first[n] = first_range
         self.nodes = n + 1
-        self.range_first[n + 1] = cython.cast(cython.uint, self.ranges)
+        self.range_first[n + 1] = self.ranges
         return 0
 
     @cython.cfunc
@@ -481,9 +481,9 @@ class Shaper:
                 self.node_first = grown(self.node_first, n + 2)
         self.start[n] = start
         self.name[n] = name
-        self.origin[n] = cython.cast(cython.uint, plan_index)
-        self.row_first[n] = cython.cast(cython.uint, self.rows)
-        self.node_first[n] = cython.cast(cython.uint, self.nodes)
+        self.origin[n] = plan_index
+        self.row_first[n] = self.rows
+        self.node_first[n] = self.nodes
         return 0
 
     def _part_siblings(self) -> None:
@@ -520,9 +520,9 @@ class Shaper:
 
     def table(self) -> SymbolTable:
         """What was shaped, in the shaper's own memory: its files are still slots, and it has no names."""
-        self.row_first[self.pieces] = cython.cast(cython.uint, self.rows)
-        self.node_first[self.pieces] = cython.cast(cython.uint, self.nodes)
-        self.range_first[self.nodes] = cython.cast(cython.uint, self.ranges)
+        self.row_first[self.pieces] = self.rows
+        self.node_first[self.pieces] = self.nodes
+        self.range_first[self.nodes] = self.ranges
         return SymbolTable(
             start=first_of(self.start, self.pieces),
             end=first_of(self.end, self.pieces),

@@ -360,18 +360,18 @@ class Abbrevs:
                 self._step_count += 1
             if capture_run:
                 captured = self._capture(captured, capture_run, -1, 0, 0)
-            self.skip_first[n] = cython.cast(cython.int, skip)
-            self.skip_end[n] = cython.cast(cython.int, self._step_count)
+            self.skip_first[n] = skip
+            self.skip_end[n] = self._step_count
             while self._step_count + captured + 4 >= self.step_room:
                 self._grow_steps()
-            self.capture_first[n] = cython.cast(cython.int, self._step_count)
+            self.capture_first[n] = self._step_count
             for i in range(captured):
                 self.step[self._step_count + i] = self.captured_step[i]
                 self.step_slot[self._step_count + i] = self.captured_slot[i]
                 self.step_form[self._step_count + i] = self.captured_form[i]
                 self.step_constant[self._step_count + i] = self.captured_constant[i]
             self._step_count += captured
-            self.capture_end[n] = cython.cast(cython.int, self._step_count)
+            self.capture_end[n] = self._step_count
             self.kind[n] = self._kind(tag, slots)
             self._add_code(code)
             self._count = n + 1

@@ -210,6 +210,8 @@ class DieReader:
         form: cython.int
         end: cython.int = self.abbrevs.capture_end[abbrev]
         raw: cython.ulonglong
+        one: cython.longlong = 1
+        present: cython.longlong = 0
         self.present = 0
         i = self.abbrevs.capture_first[abbrev]
         while i < end:
@@ -224,7 +226,7 @@ class DieReader:
                 raw = self.leb(p, False)
                 p = self.position
                 step = self.step_of(raw)
-                form = cython.cast(cython.int, raw)
+                form = raw
             if step >= 0:
                 raw = self.fixed(p, step) if step else 1
                 p += step
@@ -238,12 +240,13 @@ class DieReader:
                     else self.abbrevs.step_constant[i] & MASK_64
                 )
             else:
-                raw = cython.cast(cython.ulonglong, p)
+                raw = p
                 p = self.skip_form(p, step)
             self.value[slot] = raw
             self.form[slot] = form
-            self.present |= cython.cast(cython.longlong, 1) << slot
+            present |= one << slot
             i += 1
+        self.present = present
         if p > self.unit_end:
             with cython.gil:
                 raise MalformedDwarf(f"a DIE runs past the end of its unit at 0x{self.unit_end:x}")

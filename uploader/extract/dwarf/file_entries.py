@@ -167,7 +167,7 @@ class FileEntries:
                     value = self._leb(p)
                     p = self.position
                 elif step == STEP_CSTRING:
-                    value = cython.cast(cython.ulonglong, p)
+                    value = p
                     p = self._behind_string(p, end)
                 else:
                     if step == STEP_BLOCK1:
@@ -187,7 +187,7 @@ class FileEntries:
                     p += cython.cast(cython.longlong, value)
                     value = 0
                 if self.plan_content[i] == CONTENT_PATH:
-                    path_form = cython.cast(cython.uint, self.plan_form[i])
+                    path_form = self.plan_form[i]
                     path_value = value
                 elif self.plan_content[i] == CONTENT_DIRECTORY_INDEX:
                     directory = cython.cast(cython.uint, value) if value < top else NO_DIRECTORY

@@ -56,7 +56,7 @@ class LineReader:
     begun: cython.bint
     dead: cython.bint
     begin_address: cython.ulonglong
-    file_base: cython.int
+    file_base: cython.ulonglong
     file_count: cython.ulonglong
     first_slot: cython.uint
     position: cython.longlong
@@ -184,7 +184,7 @@ class LineReader:
                 adjusted = opcode - opcode_base
                 if line_range == 0:
                     return 1
-                advance = cython.cast(cython.ulonglong, adjusted // line_range)
+                advance = adjusted // line_range
                 if operations == 1:
                     address = (address + minimum * advance) & mask
                 else:
@@ -192,9 +192,11 @@ class LineReader:
                     operation = (operation + advance) % operations
                 delta = line_base + adjusted % line_range
                 if delta >= 0:
-                    line = (line + cython.cast(cython.ulonglong, delta)) & low_32
+                    value = delta
+                    line = (line + value) & low_32
                 else:
-                    line = (line - cython.cast(cython.ulonglong, -delta)) & low_32
+                    value = -delta
+                    line = (line - value) & low_32
                 self._row(address, file, line)
             elif opcode == 0:
                 length = self._leb(p, False)
@@ -254,7 +256,7 @@ class LineReader:
             elif opcode == 8:
                 if line_range == 0:
                     return 1
-                advance = cython.cast(cython.ulonglong, (255 - opcode_base) // line_range)
+                advance = (255 - opcode_base) // line_range
                 if operations == 1:
                     address = (address + minimum * advance) & mask
                 else:
@@ -344,12 +346,12 @@ class LineReader:
             self._flush()
         self.pending = True
         self.pending_address = address
-        if file < cython.cast(cython.ulonglong, self.file_base) or file - self.file_base >= self.file_count:
+        if file < self.file_base or file - self.file_base >= self.file_count:
             self.pending_file = 0xFFFFFFFF
             self.pending_line = 0
         else:
-            self.pending_file = self.first_slot + cython.cast(cython.uint, file - self.file_base)
-            self.pending_line = cython.cast(cython.uint, line)
+            self.pending_file = self.first_slot + file - self.file_base
+            self.pending_line = line
         return 0
 
     @cython.cfunc
@@ -398,8 +400,8 @@ class LineReader:
                     with cython.gil:
                         self.bounds = grown(self.bounds, 3 * n + 3)
                 self.bounds[3 * n] = self.begin_address
-                self.bounds[3 * n + 1] = cython.cast(cython.ulonglong, self.sequence_first)
-                self.bounds[3 * n + 2] = cython.cast(cython.ulonglong, self.scratch_count)
+                self.bounds[3 * n + 1] = self.sequence_first
+                self.bounds[3 * n + 2] = self.scratch_count
                 self.sequence_count = n + 1
             else:
                 self.scratch_count = self.sequence_first

@@ -138,7 +138,7 @@ class NameReader:
                 continue
             known = self.memo.get(offset[self.at])
             if known >= 0:
-                out[self.at] = cython.cast(cython.uint, known)
+                out[self.at] = known
                 self.at += 1
                 continue
             self.named = -1

@@ -92,7 +92,7 @@ class RangeReader:
         with cython.nogil:
             for i in range(n):
                 before = self.count
-                first[i] = cython.cast(cython.uint, before)
+                first[i] = before
                 if pc[i] == 1:
                     self._keep(a[i], b[i])
                 elif pc[i] == 2:
@@ -100,7 +100,7 @@ class RangeReader:
                     if checked >= 0:
                         self._only_executable(before, low, high, checked, first_end)
                     self._tidy(before)
-            first[n] = cython.cast(cython.uint, self.count)
+            first[n] = self.count
         return first_column, memoryview(self.start)[: self.count], memoryview(self.end)[: self.count]
 
     @cython.cfunc

@@ -154,7 +154,7 @@ class Walk:
             index = self.next_unit
             if units.walked[index]:
                 self.reached = units.first_die[index]
-                self.unit_index = cython.cast(cython.uint, index)
+                self.unit_index = index
                 self.addr_base = units.addr_base[index]
                 self.address_stride = units.address_stride[index]
                 self.reader.enter_unit(units, index)
@@ -334,7 +334,7 @@ class Walk:
         if n >= self.node_origin.shape[0] if cython.compiled else n >= len(self.node_origin):
             with cython.gil:
                 self._grow_nodes()
-        self.node_function[n] = cython.cast(cython.uint, function)
+        self.node_function[n] = function
         self.node_depth[n] = depth + 1
         self.node_origin[n] = self._reference(2)
         self.node_call_file[n] = self._small(7)
@@ -373,7 +373,7 @@ class Walk:
     @cython.exceptval(0xFFFFFFFE, check=True)
     def _small(self, slot: cython.int) -> cython.uint:
         """A file index or a line number: 0 where it is absent or wild."""
-        if not self.reader.present & (cython.cast(cython.longlong, 1) << slot):
+        if not self.reader.present >> slot & 1:
             return 0
         raw: cython.ulonglong = self.reader.value[slot]
         if raw >= 0x7FFFFFFF:
@@ -385,7 +385,7 @@ class Walk:
     @cython.exceptval(0xFFFFFFFFFFFFFFFE, check=True)
     def _reference(self, slot: cython.int) -> cython.ulonglong:
         """The section offset that a reference in this file means; 0 where there is none or it leads elsewhere."""
-        if not self.reader.present & (cython.cast(cython.longlong, 1) << slot):
+        if not self.reader.present >> slot & 1:
             return 0
         form: cython.int = self.reader.form[slot]
         raw: cython.ulonglong = self.reader.value[slot]
