@@ -24,8 +24,8 @@ from uploader.gsym.layout import parse_header
 from uploader.gsym.lookup import Gsym
 from uploader.symbols.columns import SymbolTable
 
-ENCODER_SHARES, ENCODER_SLACK_BYTES = 8, 4096
-"""What the encoder promises: no more is left out than so many times what is kept and the slack."""
+SLACK_BYTES = 1 << 16
+"""What is left out may outweigh what is kept by so much."""
 
 
 def repeated(table: SymbolTable, times: int) -> SymbolTable:
@@ -96,7 +96,9 @@ def test_repeated_functions_take_one_record_each_and_read_back_as_they_were(
     assert_sound(again)
     records = records_of(data)
     assert len(records) == pieces * times
-    assert records == records[:pieces] * times
+    assert len(set(records)) < len(records)
+    if not aliases:  # Their copies may be more than may be shared.
+        assert records == records[:pieces] * times
     assert encode(again, base_address=0, uuid=b"id", little_endian=little_endian, version=version) == data
 
 
@@ -174,8 +176,8 @@ def test_no_more_is_shared_than_readers_are_told_to_expect(count: int, rows: int
     records = sorted(set(records_of(data)))
     kept = len(data) - records[0]
     left_out = (count - len(records)) * (kept // len(records))
-    assert left_out <= ENCODER_SHARES * (kept + ENCODER_SLACK_BYTES)
-    assert len(records) < count / 5
+    assert left_out <= kept + SLACK_BYTES
+    assert len(records) < count * 0.6
     assert content(decode(data)[1]) == content(table)
 
 
@@ -204,7 +206,7 @@ def test_the_writer_of_hostile_files_writes_sound_ones_too() -> None:
 
 
 @pytest.mark.parametrize(
-    ("count", "rows"), [(1_000_000, 4_000), (250_000, 100), (60_000, 60_000)], ids=["many", "small", "large"]
+    ("count", "rows"), [(1_000_000, 4_000), (1_000_000, 20), (60_000, 60_000)], ids=["many", "small", "large"]
 )
 def test_a_million_addresses_of_one_large_record_are_refused_in_bounded_time_and_memory(count: int, rows: int) -> None:
     data = hostile(count, 4096 if rows < 4096 else 65_536, rows_record(4096 if rows < 4096 else 65_536, rows))

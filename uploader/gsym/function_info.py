@@ -25,6 +25,9 @@ COPIES_FACTOR = cython.declare(cython.ulonglong, 8)
 """Lines and inlines are repeated for each alias until that takes so many bytes, or so many times their own; further aliases
 have the name alone. No symbol table makes much of little."""
 
+SHARED_SLACK_BYTES = cython.declare(cython.ulonglong, 65540)
+"""By so much may shared records, each time they are, outweigh all up to there: what `sharing` allows, and the padding of one."""
+
 REASONS = (
     "runs past the end of the file",
     "runs into the next one",
@@ -468,7 +471,7 @@ class _Decoder:
         file_end: cython.ulonglong = self.limit
         before: cython.ulonglong = 0
         shared: cython.ulonglong = 0
-        most: cython.ulonglong = 16 * file_end
+        begin: cython.ulonglong = self.offsets[0] if count > 0 else 0
         for piece in range(count):
             if self.offsets[piece] > file_end:
                 self.fail(CUT_OFF)
@@ -479,7 +482,7 @@ class _Decoder:
             self.record_end[piece] = self.at
             if self.offsets[piece] < before:
                 shared += self.record_end[piece] - self.offsets[piece]
-                if shared > most:
+                if shared > before - begin + SHARED_SLACK_BYTES:
                     self.fail(SHARED_TOO_OFTEN)
             else:
                 before = self.at
@@ -506,7 +509,7 @@ def decode_function_infos(
 ) -> FunctionInfos:
     """Reads the records at ``offsets``, which have to follow each other without overlap, up to ``end_bytes``.
 
-    Functions may share one; decoding them all then gives at most a fixed multiple of the file's size.
+    Functions may share one, but those shared may hardly outweigh the others: a small file can't decode to a large table.
 
     Other kinds of data than `FunctionInfos` has are skipped. Strict also asks for sizes over 0 and for pieces that don't
     overlap. Raises `MalformedGsym`. Releases the GIL.

@@ -14,8 +14,9 @@ import cython
 MAX_LOOKS = cython.declare(cython.int, 8)
 """With how many earlier records one is compared: those of one length, size and name are nearly always equal."""
 
-MAX_SHARED = cython.declare(cython.ulonglong, 8)
-"""Records are shared until those left out outweigh those kept by so much: readers that decode a file whole bound its growth."""
+SHARED_SLACK_BYTES = cython.declare(cython.ulonglong, 1 << 16)
+"""Records are shared until those left out outweigh those kept by so much: readers that decode a file whole bound its growth.
+In large C++ libraries those left out are a thirtieth of those kept."""
 
 
 @cython.final
@@ -80,7 +81,7 @@ class _Shelf:
         looks: cython.int = 0
         while known and looks < MAX_LOOKS:
             if self.length[known] == length and self._equal(data, begin, self.begin[known], length):
-                if self.saved + length > MAX_SHARED * (cython.cast(cython.ulonglong, self.at) + 4096):
+                if self.saved + length > cython.cast(cython.ulonglong, self.at) + SHARED_SLACK_BYTES:
                     break
                 self.saved += length
                 return self.begin[known]
