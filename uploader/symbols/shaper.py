@@ -88,7 +88,8 @@ class Shaper:
         self.source_line = _some(source.row_line)
         self.lost = 0
         self.pieces = 0
-        # Room for what is likely, so that columns seldom grow: room that is not used takes no memory.
+        # Room for what is likely, so that columns seldom grow: room that is not used takes no memory. Columns of one kind of item
+        # have the same room, with one item more than is used.
         pieces = 64 + int(1.5 * share * len(source.range_start))
         rows = 64 + int(1.25 * share * len(source.row_address))
         nodes = 64 + int(1.25 * share * len(source.node_depth))
@@ -97,8 +98,8 @@ class Shaper:
         self.end = zeros("Q", pieces)
         self.name = zeros("I", pieces)
         self.origin = zeros("I", pieces)
-        self.row_first = zeros("I", pieces + 1)
-        self.node_first = zeros("I", pieces + 1)
+        self.row_first = zeros("I", pieces)
+        self.node_first = zeros("I", pieces)
         self.rows = 0
         self.row_address = zeros("Q", rows)
         self.row_file = zeros("I", rows)
@@ -108,7 +109,7 @@ class Shaper:
         self.node_name = zeros("I", nodes)
         self.node_call_file = zeros("I", nodes)
         self.node_call_line = zeros("I", nodes)
-        self.range_first = zeros("I", nodes + 1)
+        self.range_first = zeros("I", nodes)
         self.ranges = 0
         self.range_start = zeros("Q", ranges)
         self.range_end = zeros("Q", ranges)
