@@ -80,14 +80,15 @@ def _converted(name: str, core: cores.Core, plain: cores.Core, plan: Plan) -> di
     contenders = [symup, llvm, uncompiled] if info_mb <= plan.plain_up_to else [symup, llvm]
     speed.read_once(source)
     failures = {}
+    held: dict[str, int] = {}
     for contender in contenders[:2]:
         try:
-            speed.run(contender, source)
+            held[contender.name] = speed.run(contender, source).peak_bytes
         except RuntimeError as error:
             failures[contender.name] = str(error).replace(str(source), name).strip().splitlines()[-1]
     if symup.name in failures:
         raise RuntimeError(failures[symup.name])
-    samples = speed.measure(source, [one for one in contenders if one.name not in failures], plan.runs)
+    samples = speed.measure(source, [one for one in contenders if one.name not in failures], plan.runs, held)
     digests = {"compiled": {str(plan.jobs): _only_digest(samples[symup.name])}}
     for jobs in JOBS:
         digests["compiled"].setdefault(str(jobs), speed.run(speed.symup(core, jobs), source).output_digest)
