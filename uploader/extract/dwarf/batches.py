@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from uploader.extract.dwarf.abbrev import Abbrevs
 from uploader.extract.dwarf.die import DieReader
-from uploader.extract.dwarf.join import Batch, Joined, gather, grouped, spans
+from uploader.extract.dwarf.join import Batch, Joined, concatenated, gather, grouped, spans
 from uploader.extract.dwarf.names import NameReader
 from uploader.extract.dwarf.ranges import RangeReader
 from uploader.extract.dwarf.sections import DwarfSections
@@ -186,7 +186,7 @@ def join_named(
     for each in again:
         function_names[each.index] = reader.numbers(each.functions)
         node_names[each.index] = reader.numbers(each.nodes)
-    return Named(function_name=_concatenated(function_names), node_name=_concatenated(node_names), warnings=warnings)
+    return Named(function_name=concatenated(function_names), node_name=concatenated(node_names), warnings=warnings)
 
 
 def _batches(units: Sequence[Unit]) -> list[tuple[int, int]]:
@@ -206,10 +206,3 @@ def _batches(units: Sequence[Unit]) -> list[tuple[int, int]]:
 
 def _copy(column: memoryview) -> memoryview:
     return memoryview(taken(column, len(column)))
-
-
-def _concatenated(columns: Sequence[array[int]]) -> array[int]:
-    whole = array("I")
-    for column in columns:
-        whole.extend(column)
-    return whole

@@ -19,7 +19,6 @@ STEP_LEB = cython.declare(cython.int, -1)
 STEP_CSTRING = cython.declare(cython.int, -2)
 STEP_BLOCK1 = cython.declare(cython.int, -3)
 STEP_BLOCK2 = cython.declare(cython.int, -4)
-STEP_BLOCK4 = cython.declare(cython.int, -5)
 STEP_BLOCK = cython.declare(cython.int, -6)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import cython
@@ -75,6 +75,14 @@ class Joined:
         extend_shifted(self.node_range, batch.node_range[1:], len(self.node_range_start))
         extend(self.node_range_start, batch.node_range_start)
         extend(self.node_range_end, batch.node_range_end)
+
+
+def concatenated(columns: Iterable[array[int]]) -> array[int]:
+    """Columns of 32-bit items end to end."""
+    whole = array("I")
+    for column in columns:
+        whole.extend(column)
+    return whole
 
 
 def gather(index: memoryview, values: memoryview) -> array[int]:

@@ -7,7 +7,7 @@ the interpreter, while the next batch of units is walked, which doesn't. The res
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from uploader.binary.headers import ET_REL
 from uploader.errors import InputError
 from uploader.extract.dwarf.abbrev import Abbrevs
 from uploader.extract.dwarf.batches import Code, Part, join_named
-from uploader.extract.dwarf.join import Joined, gather, slots_of
+from uploader.extract.dwarf.join import Joined, concatenated, gather, slots_of
 from uploader.extract.dwarf.line_tables import LineTables, read_line_tables
 from uploader.extract.dwarf.linked import LinkedFiles, NoLinkedFiles
 from uploader.extract.dwarf.sections import DwarfSections, SectionLoader
@@ -142,7 +142,7 @@ def read_sections(
         names=names,
         file_at=tables.files.file_at,
         file_slots=len(tables.files),
-        function_name=_chained(each.function_name for each in named),
+        function_name=concatenated(each.function_name for each in named),
         function_table=gather(function_unit, memoryview(unit_table)),
         function_decl_file=slots_of(
             memoryview(all_of.function_decl_file), function_unit, first_slot, slot_count, file_base
@@ -154,7 +154,7 @@ def read_sections(
         range_start=all_of.range_start,
         range_end=all_of.range_end,
         node_depth=all_of.node_depth,
-        node_name=_chained(each.node_name for each in named),
+        node_name=concatenated(each.node_name for each in named),
         node_call_file=slots_of(memoryview(all_of.node_call_file), node_unit, first_slot, slot_count, file_base),
         node_call_line=all_of.node_call_line,
         node_range=all_of.node_range,
@@ -176,14 +176,6 @@ def read_sections(
         *(warning for each in named for warning in each.warnings),
     ]
     return DwarfRead(columns=columns, warnings=tuple(warnings))
-
-
-def _chained(columns: Iterable[array[int]]) -> array[int]:
-    """The columns end to end; there is nearly always just one."""
-    first, *others = columns
-    for column in others:
-        first.extend(column)
-    return first
 
 
 @contextmanager
