@@ -9,7 +9,6 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +33,7 @@ from uploader.pipeline.pair import DebugSources
 from uploader.pipeline.upload import upload
 from uploader.progress import Silent
 from uploader.transfer.folder import FolderDestination
+from uploader.values import replace
 
 NOWHERE = DebugSources(system_dirs=())
 

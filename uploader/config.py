@@ -31,12 +31,13 @@ import os
 import re
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 from uploader.errors import UsageError
 from uploader.model import Concern, Quality
+from uploader.values import frozen, replace
 
 PROJECT_FILE = "symup.toml"
 USER_FILE = "config.toml"
@@ -64,7 +65,7 @@ def default_jobs() -> int:
     return os.cpu_count() or 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class PathGate:
     """What is asked of some files instead of what is asked of all. None leaves that as it is for all."""
 
@@ -76,7 +77,7 @@ class PathGate:
     """The folder of the file that says so."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Settings:
     """What a run goes by. ``to`` is None where no layer names a destination; a token is no setting: `auth.credentials` finds it."""
 
@@ -127,8 +128,7 @@ def load(
     for key, value in flags.items():
         if value is not None and value != () and value != []:
             merged[key] = _checked(key, value, "--" + key.replace("_", "-"))
-    known = {item.name for item in fields(Settings)}
-    return Settings(**{key: value for key, value in merged.items() if key in known})  # type: ignore[arg-type]  # _READERS checked each
+    return Settings(**merged)  # type: ignore[arg-type]  # _READERS checked each
 
 
 def project_file(folder: Path) -> Path | None:

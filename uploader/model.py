@@ -5,7 +5,9 @@ from __future__ import annotations
 import enum
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from uploader.values import frozen
 
 
 class Quality(enum.IntEnum):
@@ -45,7 +47,7 @@ _ID_VALUE = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+@frozen
 class SymbolId:
     """One id of a binary. The value is safe as a file name: lowercase hex, or for Go base64 with ``~`` for ``/``.
 
@@ -59,6 +61,9 @@ class SymbolId:
         if not _ID_VALUE[self.scheme].fullmatch(self.value) or self.value.startswith("."):
             raise ValueError(f"not a valid {self.scheme} id: {self.value[:80]!r}")
 
+    def __lt__(self, other: SymbolId) -> bool:
+        return (self.scheme, self.value) < (other.scheme, other.value)
+
     def __str__(self) -> str:
         return self.value if self.scheme is IdScheme.GNU else f"{self.scheme}:{self.value}"
 
@@ -71,7 +76,7 @@ class SymbolId:
         return cls(scheme=IdScheme(scheme), value=value)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Identity:
     """The id an artifact is stored under, and the other ids that resolve to it."""
 
@@ -95,7 +100,7 @@ class Source(enum.StrEnum):
     """Stubs that call into other files, by the relocations of their slots."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Figures:
     """The numbers behind a quality. Sizes in bytes of executable code."""
 
@@ -150,7 +155,7 @@ class Concern(enum.StrEnum):
     """Something was told that a person should look at."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Outcome:
     """What became of one file (or of one artifact made of several), and why."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from uploader.errors import ExitCode, NetworkGaveOut
 from uploader.model import Concern, Decision, Figures, Outcome, Quality
 from uploader.pipeline.gates import Gates, Stored, judged
 from uploader.pipeline.outcomes import Finished, conclude
+from uploader.values import replace
 
 
 def finished(*outcomes: Outcome, error: NetworkGaveOut | None = None) -> Finished:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -11,6 +10,7 @@ from hypothesis import strategies as st
 from uploader.errors import ExitCode, QualityTooLow, SymupError
 from uploader.model import Concern, Decision, Figures, Identity, IdScheme, Outcome, Quality, Source, SymbolId
 from uploader.report.run import Run
+from uploader.values import replace
 
 FEW = settings(max_examples=40)
 """Rendering is slow to try, and every example has many names."""

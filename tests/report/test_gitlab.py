@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
-from dataclasses import replace
 
 from hypothesis import given
 
@@ -13,6 +12,7 @@ from uploader.report.gitlab import ISSUES_LIMIT, code_quality, junit
 from uploader.report.results import dotenv, github_outputs, results
 from uploader.report.run import Run
 from uploader.report.words import printable
+from uploader.values import replace
 
 
 def test_an_issue_for_each_file_that_needs_care_worst_first() -> None:

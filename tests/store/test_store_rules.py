@@ -1,6 +1,5 @@
 import os
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from uploader.store import folder as folder_module
 from uploader.store.folder import FolderBlobs
 from uploader.store.store import SymbolStore
 from uploader.transfer.protocol import Answer, Committed, Holding, Manifest
+from uploader.values import replace
 
 DAY = 24 * 3600
 

@@ -1,6 +1,5 @@
 import hashlib
 import tracemalloc
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,6 +11,7 @@ from uploader.model import Quality
 from uploader.store import verify
 from uploader.transfer.chunks import Chunk, ChunkedFile
 from uploader.transfer.protocol import Manifest
+from uploader.values import replace
 
 
 def chunked(frame: bytes, content: bytes) -> ChunkedFile:

@@ -7,7 +7,6 @@ import threading
 import traceback
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -23,6 +22,7 @@ from uploader.transfer.http import HttpDestination
 from uploader.transfer.patience import Patience
 from uploader.transfer.protocol import Holding
 from uploader.transfer.send import send
+from uploader.values import replace
 
 LIMIT_SIZE_BYTES = 64 * 1024
 numbers = itertools.count()

@@ -10,9 +10,9 @@ from __future__ import annotations
 import enum
 import struct
 import zlib
-from dataclasses import dataclass
 
 from uploader.errors import MalformedElf
+from uploader.values import frozen
 
 ELFCOMPRESS_ZLIB = 1
 ELFCOMPRESS_ZSTD = 2
@@ -42,7 +42,7 @@ class Compression(enum.StrEnum):
     ZLIB_GNU = "zlib-gnu"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class CompressionHeader:
     """What stands before the compressed bytes: their kind, the size they claim to inflate to, and where they begin."""
 

@@ -14,6 +14,7 @@ from typing import IO, TYPE_CHECKING, Any, cast
 from uploader.binary.elf import ElfFile
 from uploader.binary.headers import SHF_COMPRESSED, SHT_NOTE
 from uploader.errors import MalformedElf
+from uploader.values import frozen
 
 if TYPE_CHECKING:
     from elftools.elf.elffile import ELFFile
@@ -29,7 +30,7 @@ MAX_SECTIONS = 4096
 """Sections that are described: of a C++ object, which may have more, the first."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class DescribedSection:
     """One line of the section table."""
 
@@ -44,7 +45,7 @@ class DescribedSection:
     """What a compressed section claims to inflate to; None for any other."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class DescribedNote:
     """One note: who wrote it, and what it says."""
 

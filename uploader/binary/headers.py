@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from uploader.errors import MalformedElf
+from uploader.values import frozen
 
 MAGIC = b"\x7fELF"
 MIN_SIZE_BYTES = 52
@@ -67,7 +67,7 @@ MAX_NAME_OVERLAP_BYTES = 64 << 20
 """By how much the names of all sections together may be longer than the table that they lie in: names may share their tails."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Section:
     """One section header (gABI, "Section Header"). Addresses, offsets and sizes are in bytes, as the file states them."""
 
@@ -100,7 +100,7 @@ class Section:
         return self.has_bytes and (bool(self.flags & SHF_COMPRESSED) or self.name.startswith(".zdebug_"))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Segment:
     """One program header (gABI, "Program Header"). In a ``.debug`` file it may tell of bytes that aren't there."""
 
@@ -114,7 +114,7 @@ class Segment:
     alignment: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Headers:
     """All headers of one file."""
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import struct
-from dataclasses import dataclass
 
 from uploader.binary.compression import MAX_RATIO, SLACK_BYTES
 from uploader.binary.elf import ElfFile
 from uploader.binary.headers import SHT_DYNSYM, SHT_SYMTAB
 from uploader.errors import MalformedElf
 from uploader.model import Identity, IdScheme, Quality, Source, SymbolId
+from uploader.values import frozen
 
 NT_GNU_BUILD_ID = 3
 NT_GO_BUILD_ID = 4
@@ -38,7 +38,7 @@ _QUALITY_OF_SOURCE = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class DebugLink:
     """What ``.gnu_debuglink`` names: a debug file's base name and the CRC-32 of its bytes."""
 
@@ -46,7 +46,7 @@ class DebugLink:
     crc32: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class CodeSection:
     """One executable section. A binary and its debug file have the same ones, whichever holds the bytes."""
 
@@ -55,7 +55,7 @@ class CodeSection:
     size_bytes: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Identified:
     """What `identify` tells of one file."""
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
 from pathlib import Path
 
 from uploader.errors import UsageError
 from uploader.report.run import Run
+from uploader.values import frozen
 
 SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
 OUTPUT_VARIABLE = "GITHUB_OUTPUT"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Reports:
     """The file of each form; None where it isn't wanted."""
 
@@ -26,8 +26,7 @@ class Reports:
 
     def prepare(self) -> Reports:
         """Makes the folders, before there is anything to lose. Raises `UsageError` where a file can't be."""
-        for item in fields(self):
-            path = getattr(self, item.name)
+        for path in (self.json, self.html, self.code_quality, self.junit, self.dotenv):
             if path is None:
                 continue
             try:

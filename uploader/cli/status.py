@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,6 +13,7 @@ from uploader.cli import options, terminal
 from uploader.errors import ExitCode, InputError, NothingFound, StoreDamaged, UsageError
 from uploader.model import Decision, Quality, SymbolId
 from uploader.report.words import count, printable, size
+from uploader.values import frozen
 
 if TYPE_CHECKING:
     from uploader.pipeline.artifact import Artifact
@@ -79,7 +79,7 @@ def command(
     return code
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Asked:
     """One id to ask for, and the word or path that it stands for."""
 

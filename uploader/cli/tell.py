@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from uploader.cli import terminal
@@ -13,6 +12,7 @@ from uploader.errors import ExitCode, UsageError
 from uploader.report.run import Run
 from uploader.report.text import summary
 from uploader.report.words import printable
+from uploader.values import replace
 
 if TYPE_CHECKING:
     from uploader.pipeline.outcomes import Finished

@@ -9,13 +9,13 @@ from __future__ import annotations
 import os
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from uploader.binary.elf import ElfFile
 from uploader.binary.identity import Identified, identify
 from uploader.discover.walk import Found, walk
 from uploader.errors import InputError, UsageError
 from uploader.model import IdScheme, Source
+from uploader.values import frozen
 
 SYSTEM_DEBUG_DIRS = ("/usr/lib/debug",)
 """Where distributions install debug files."""
@@ -25,7 +25,7 @@ BUILD_ID_FOLDER = ".build-id"
 _ADDS = (Source.DWARF, Source.DWARF_LINES, Source.SYMTAB)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Rejected:
     """A file that lies where a debug file would, and why it was not taken."""
 
@@ -33,7 +33,7 @@ class Rejected:
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Search:
     """What looking for a binary's debug file came to."""
 

@@ -11,7 +11,7 @@ import re
 import tempfile
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import IO
 
@@ -19,6 +19,7 @@ from uploader.binary.elf import ElfFile
 from uploader.binary.identity import Identified, identify
 from uploader.discover.companions import Rejected, build_id_of, check
 from uploader.errors import InputError, NetworkGaveOut, SymupError, UsageError
+from uploader.values import frozen
 
 DEFAULT_TIMEOUT_SECONDS = 90
 DEFAULT_RETRIES = 2
@@ -37,7 +38,7 @@ _Check = Callable[[str], Identified | Rejected]
 _TRY_AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class DebugInfodSettings:
     """What the environment says. Times in seconds; ``max_seconds`` 0 is no limit."""
 
@@ -80,7 +81,7 @@ class DebugInfodSettings:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Fetched:
     """A debug file on disk that has proven to be the binary's; or none, and why."""
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
+
+from uploader.values import frozen
 
 MAX_READ_BYTES = 256 * 1024
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Build:
     """One way that a repository builds."""
 
@@ -24,7 +25,7 @@ class Build:
     """What makes its symbols good."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Repository:
     """What was found."""
 

@@ -12,16 +12,16 @@ import os
 import re
 import stat
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 
 from uploader.binary.headers import MAGIC, MIN_SIZE_BYTES
 from uploader.errors import UsageError
+from uploader.values import frozen
 
 _OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Found:
     """One regular file to look at. Of a file with several names only the first met is told."""
 
@@ -33,7 +33,7 @@ class Found:
     """The user named this very file, not just a folder above it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Trouble:
     """A path that couldn't be looked at, and why; the walk went on."""
 

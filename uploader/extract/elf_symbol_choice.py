@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from array import array
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import cython
 
 from uploader.extract.elf_symbol_gather import trimmed
+from uploader.values import frozen
 
 if TYPE_CHECKING:
     from uploader.extract.elf_symbol_gather import Candidates
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Choice:
     """One function for each start address, ascending, as columns of equal length.
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from array import array
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import cython
 
 from uploader.binary.headers import EM_ARM, EM_RISCV, ET_REL
 from uploader.errors import MalformedElf
+from uploader.values import frozen
 
 if TYPE_CHECKING:
     from uploader.binary.elf import ElfFile
@@ -20,7 +20,7 @@ MAX_NAME_BYTES_PER_SYMBOL = 1024
 """Names may share bytes, so a crafted table could make reading them cost the square of its size; this bounds their average."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Descriptors:
     """The function descriptors of ppc64 ELFv1, ``.opd``: what a function's symbol points at there instead of code."""
 
@@ -30,7 +30,7 @@ class Descriptors:
     """The section as 64-bit words; the entry point is a descriptor's first (64-bit PowerPC ELF ABI §3.2.4)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Candidates:
     """Symbols that name code, in the tables' order, as columns. ``limit`` is the end of the section that the symbol lies in.
 

@@ -6,7 +6,6 @@ import sys
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ from uploader.errors import MalformedElf
 from uploader.extract.elf_symbol_choice import SymbolChooser
 from uploader.extract.elf_symbol_gather import Candidates, Descriptors, SymbolGatherer
 from uploader.model import Source
+from uploader.values import frozen
 
 if TYPE_CHECKING:
     from uploader.binary.elf import ElfFile
@@ -114,7 +114,7 @@ def read_symbols(elf: ElfFile, *, symtab: bool = True, dynsym: bool = True) -> E
     return choose([read_table(elf, kind, source) for kind, source in wanted])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class SymbolSet:
     """What one source tells, before names are chosen: the candidates' names lie in ``text``."""
 

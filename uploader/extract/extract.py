@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache
 
 from uploader.binary.elf import ElfFile
@@ -20,9 +19,10 @@ from uploader.symbols.columns import NONE, NameTable, SourceColumns, SymbolTable
 from uploader.symbols.figures import measure
 from uploader.symbols.merge import Plan, SymbolPieces, merge
 from uploader.symbols.shape import shape
+from uploader.values import frozen
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Extracted:
     """One binary's symbols. ``warnings`` say what was lost to damage, one line each."""
 

@@ -7,13 +7,13 @@ each record aligned to 4 bytes; and ``MergedFunctionsInfo.h``: ``u32 count; {u32
 from __future__ import annotations
 
 from array import array
-from dataclasses import dataclass
 
 import cython
 
 from uploader.errors import InputError, MalformedGsym
 from uploader.gsym.layout import Data
 from uploader.symbols.columns import SymbolTable
+from uploader.values import frozen
 
 END_OF_LIST = cython.declare(cython.ulonglong, 0)
 LINE_TABLE = cython.declare(cython.ulonglong, 1)
@@ -308,7 +308,7 @@ def encode_function_infos(
     return encoder.run(first, last), offsets
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class FunctionInfos:
     """What records say, an entry a record. Begins and ends are bytes into the file, both 0 where there is none."""
 

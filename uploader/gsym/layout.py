@@ -6,9 +6,9 @@ Source: LLVM ``llvm/DebugInfo/GSYM`` (``Header.h``, ``HeaderV2.h``, ``GlobalData
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 
 from uploader.errors import MalformedGsym
+from uploader.values import frozen
 
 MAGIC = 0x4753594D
 VERSIONS = (1, 2)
@@ -44,7 +44,7 @@ ADDRESS_OFFSET_TYPES = {1: "B", 2: "H", 4: "I", 8: "Q"}
 Data = bytes | bytearray | memoryview
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Section:
     """A stretch of the file: ``offset_bytes`` from its begin, ``size_bytes`` long; checked to lie in it."""
 
@@ -57,7 +57,7 @@ class Section:
         return self.offset_bytes + self.size_bytes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Header:
     """What the head of a GSYM file says, with every section's place checked against the file's size.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left, bisect_right
 from collections import OrderedDict
-from dataclasses import dataclass
 
 from uploader.errors import MalformedGsym
 from uploader.gsym.decode import address_offsets, info_offsets
@@ -15,12 +14,13 @@ from uploader.gsym.layout import MAX_UINT64, Data, Header, parse_header
 from uploader.gsym.line_table import decode_line_tables
 from uploader.gsym.merged_functions import decode_merged_functions
 from uploader.symbols.columns import SymbolTable
+from uploader.values import frozen
 
 KEPT_ROWS = 1 << 20
 """How many rows and inlined calls of decoded functions a `Gsym` keeps for the next addresses."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Frame:
     """One frame of an address's chain; directory and base are empty and the line is 0 where the place is not known."""
 
@@ -32,7 +32,7 @@ class Frame:
     """How far the address lies past the begin of this function, or of this inlined call's first range."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Function:
     """One decoded function: a table of a single piece, whose nodes' names are string offsets."""
 

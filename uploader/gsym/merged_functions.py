@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import struct
 from array import array
-from dataclasses import dataclass
 
 from uploader.errors import MalformedGsym
 from uploader.gsym.function_info import FunctionInfos, decode_function_infos
@@ -16,11 +15,12 @@ from uploader.gsym.layout import Data, Header
 from uploader.gsym.line_table import decode_line_tables
 from uploader.gsym.strings import number_offsets
 from uploader.symbols.columns import SymbolTable
+from uploader.values import frozen
 
 _LENGTH_BYTES = 4
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class MergedFunctions:
     """The functions merged into those of a file; those of function ``i`` are ``first[i]:first[i + 1]``."""
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from uploader.binary.identity import Identified
 from uploader.discover.companions import Search
 from uploader.model import Identity, Quality, Source
+from uploader.values import frozen
 
 _GIVES = {
     Source.DWARF: Quality.FULL,
@@ -25,7 +25,7 @@ def expected_quality(files: Iterable[Identified], *, dwarf: bool) -> Quality:
     return max((_GIVES.get(source, Quality.NONE) for source in usable), default=Quality.NONE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Artifact:
     """One symbol file to be: an id, and the files that are read for it, the binary first, as far as it is there."""
 

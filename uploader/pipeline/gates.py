@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from uploader.config import FAILS_BY_ITSELF, PathGate
@@ -16,6 +15,7 @@ from uploader.pipeline.verdict import exit_code
 from uploader.report.groups import advice, line_coverage
 from uploader.report.run import concerns, has_symbols
 from uploader.report.words import count, percent
+from uploader.values import frozen, replace
 
 if TYPE_CHECKING:
     from uploader.transfer.protocol import Destination
@@ -39,7 +39,7 @@ Stored = Callable[[Outcome], Figures | None]
 """Asks the destination for the figures of a file that was there already."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Gates:
     """What is asked of every file, and of some by their path."""
 

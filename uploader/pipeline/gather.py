@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from uploader.binary.elf import ElfFile
@@ -20,11 +19,12 @@ from uploader.pipeline.outcomes import failed, skipped
 from uploader.pipeline.pair import USUAL_PLACES, DebugSources, by_base_name, completed, paired
 from uploader.pipeline.shard import Shard
 from uploader.progress import Progress
+from uploader.values import frozen
 
 _READ_SIZE_BYTES = 1 << 20
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Gathered:
     """What the paths hold: artifacts in the order they were found, and the files that already have their outcome."""
 

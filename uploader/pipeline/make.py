@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
 
 from uploader.binary.elf import ElfFile
 from uploader.errors import InputError
@@ -13,9 +12,10 @@ from uploader.pipeline.artifact import Artifact
 from uploader.pipeline.missing import missing_debug_info
 from uploader.pipeline.pair import USUAL_PLACES, DebugSources
 from uploader.pipeline.referred import ReferredFiles
+from uploader.values import frozen, replace
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class GsymForm:
     """How GSYM files are written."""
 
@@ -28,7 +28,7 @@ class GsymForm:
 USUAL_FORM = GsymForm()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Made:
     """A GSYM file in memory, and what is known of it. ``gsym`` is empty where the sources hold no function at all."""
 

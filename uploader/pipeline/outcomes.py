@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 from uploader.binary.identity import Identified
@@ -12,6 +11,7 @@ from uploader.model import Decision, Outcome, Quality
 from uploader.pipeline.artifact import Artifact
 from uploader.pipeline.processes import WorkerKilled
 from uploader.pipeline.verdict import exit_code
+from uploader.values import frozen, replace
 
 NO_FUNCTIONS = "no function symbols in it"
 MEMORY_REMEDY = "Give it more memory, or a lower --max-memory."
@@ -20,7 +20,7 @@ NO_FUNCTIONS_REMEDY = "Give the unstripped file, or its debug file beside it."
 _HELPFUL = {Decision.STORED, Decision.PRESENT, Decision.CONVERTED, Decision.PLANNED}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Finished:
     """What a run came to."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from uploader.binary.headers import ET_REL
@@ -13,12 +12,13 @@ from uploader.discover.companions import SYSTEM_DEBUG_DIRS, Companions, build_id
 from uploader.model import Identity, Outcome, Quality, Source, SymbolId
 from uploader.pipeline.artifact import Artifact, expected_quality
 from uploader.pipeline.outcomes import skipped
+from uploader.values import frozen, replace
 
 if TYPE_CHECKING:
     from uploader.discover.debuginfod import DebugInfod
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class DebugSources:
     """Where debug information is looked for besides the paths given."""
 
@@ -55,7 +55,7 @@ def part_of(file: Identified, main: Identified) -> Outcome:
     return replace(skipped(file, f"part of {main.path}, which it is read with"), input_size_bytes=0)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Part:
     """The outcome of a file that was met on its own and turned out to be the companion of an artifact."""
 
@@ -109,7 +109,7 @@ def _completed(artifact: Artifact, companions: Companions, debug: DebugSources, 
     return replace(made, expected_quality=Quality.FULL) if ask and dwarf else made
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Looked:
     """What would be read for one binary, and why debuginfod was of no help where it was asked."""
 

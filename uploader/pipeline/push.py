@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor, as_completed
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from uploader.errors import Interrupted, NetworkGaveOut, NotAllowed, Refused, StoreDamaged, SymupError
 from uploader.model import Concern, Decision, Outcome
@@ -16,6 +16,7 @@ from uploader.progress import Progress
 from uploader.store.store import SymbolStore
 from uploader.transfer.protocol import Answer, Destination, Holding, Manifest
 from uploader.transfer.send import question_about, send_chunks
+from uploader.values import frozen, replace
 
 FILES_AT_ONCE = 4
 CHUNKS_AT_ONCE = 8
@@ -60,7 +61,7 @@ def push(
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Parcel:
     """One artifact, cut as the destination takes it."""
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
 
 from uploader.errors import UsageError
 from uploader.model import SymbolId
+from uploader.values import frozen
 
 MAX_SHARDS = 10_000
 _FORM = re.compile(r"([0-9]{1,9})/([0-9]{1,9})")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Shard:
     """One of ``total`` parts, counted from 1. Each id belongs to exactly one, the same on any machine and for any order of files."""
 

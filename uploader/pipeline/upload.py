@@ -44,6 +44,7 @@ from uploader.transfer.protocol import (
     Question,
 )
 from uploader.transfer.send import Sent, send
+from uploader.values import frozen
 
 FILES_IN_SENDING = 4
 """Symbol files that may be under way at once beside those being extracted: they and ``jobs`` bound the memory."""
@@ -285,7 +286,7 @@ class _Upload:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Converted:
     file: ChunkedFile
     figures: Figures

@@ -5,11 +5,11 @@ from __future__ import annotations
 import enum
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from uploader.errors import ExitCode
 from uploader.model import Concern, Decision, Outcome, Quality
 from uploader.report.run import concerns
+from uploader.values import frozen
 
 NO_DEBUG_ADVICE = "Built without -g: function names only. Add -g1 for lines, or -g for inlined calls too."
 NO_SYMBOLS_ADVICE = "Stripped: give the unstripped file, or its debug file beside it."
@@ -90,7 +90,7 @@ def advice(outcome: Outcome) -> str | None:
     return NO_INLINES_ADVICE if outcome.quality is Quality.LINES else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Advice:
     """One thing to do, and for how many files."""
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 
 from uploader import __version__, core
 from uploader.errors import ExitCode, SymupError
 from uploader.model import Concern, Decision, Outcome, Quality
+from uploader.values import frozen
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Run:
     """One run of a command over many files."""
 

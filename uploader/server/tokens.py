@@ -16,7 +16,6 @@ import hashlib
 import hmac
 import secrets
 import tomllib
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +23,7 @@ from uploader.auth.token import Token
 from uploader.errors import UsageError
 from uploader.store.layout import checked_project
 from uploader.transfer.wire import is_sha256
+from uploader.values import frozen
 
 ANY_PROJECT = "*"
 
@@ -39,7 +39,7 @@ class Scope(enum.StrEnum):
     """All of it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Grant:
     """One token of the file."""
 

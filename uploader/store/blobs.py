@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Protocol
 
+from uploader.values import frozen
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+
+@frozen
 class Blob:
     """The bytes under a key, and the tag that `Blobs.swap` recognises this very content by."""
 
@@ -15,7 +16,7 @@ class Blob:
     tag: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class BlobInfo:
     """One key of a listing. ``modified_at`` is seconds since the epoch, by the place's own clock."""
 

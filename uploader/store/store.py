@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from uploader.errors import ArtifactMismatch, ChunkMismatch, NothingFound, Refused, StoreDamaged
 from uploader.model import SymbolId
@@ -24,11 +23,12 @@ from uploader.transfer.protocol import (
     Manifest,
     Question,
 )
+from uploader.values import frozen
 
 WEEK_SECONDS = 7 * 24 * 3600.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Collected:
     """What `SymbolStore.gc` removed."""
 
@@ -38,7 +38,7 @@ class Collected:
     """Unfinished writes of killed processes, of all projects of the place."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Stored:
     manifest: Manifest | None
     """None where the stored bytes are no manifest."""

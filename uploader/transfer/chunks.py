@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 
 import zstandard
 
 from uploader.transfer.protocol import MAX_CHUNK_SIZE_BYTES
+from uploader.values import frozen
 
 LEVEL = 6
 """The zstd level: near the fastest over lines of 10 to 1000 Mbit/s, and in size near the levels that take long (docs/performance.md).
 It is part of the chunks' names: the same file must give the same chunks, so one thread and one level."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Chunk:
     """A piece of a compressed file."""
 
@@ -22,7 +22,7 @@ class Chunk:
     data: bytes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ChunkedFile:
     """A compressed file in chunks, in order, and what a manifest says of it."""
 

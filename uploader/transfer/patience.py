@@ -5,11 +5,12 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 
+from uploader.values import frozen
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+
+@frozen
 class Patience:
     """When to try again and when to give up. Clocks and chance come from outside, so that tests need not wait."""
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol
 
 from uploader.model import Figures, Identity, Quality, SymbolId
+from uploader.values import frozen
 
 MAX_CHUNK_SIZE_BYTES = 8 * 1024 * 1024
 GSYM_KIND = "gsym"
@@ -27,7 +28,7 @@ class Holding(enum.StrEnum):
     MISSING = "missing"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Capabilities:
     """What a destination takes: limits and features."""
 
@@ -39,7 +40,7 @@ class Capabilities:
     server: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Question:
     """One line of a negotiation: an id, the quality the client expects to reach, and its chunks once they are known."""
 
@@ -51,7 +52,7 @@ class Question:
     force: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Answer:
     """A destination's reply to one `Question`. Asking changes nothing there."""
 
@@ -67,7 +68,7 @@ class Answer:
     """Those of the question's chunks that the destination lacks."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Manifest:
     """What a store says of one artifact. Written last, when all chunks are there and the whole has been checked."""
 
@@ -94,7 +95,7 @@ class Manifest:
     extra: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Committed:
     """The result of a commit. ``stored`` is false where the destination kept what it had, and says why."""
 

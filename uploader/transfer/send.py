@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Executor, Future, wait
-from dataclasses import dataclass
 
 from uploader.errors import ArtifactMismatch
 from uploader.transfer.chunks import ChunkedFile
 from uploader.transfer.protocol import Answer, Committed, Destination, Holding, Manifest, Question
+from uploader.values import frozen
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Sent:
     """What sending one file came to."""
 
