@@ -12,6 +12,7 @@ from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import NamedTuple
 
 from uploader.binary.elf import ElfFile
 from uploader.binary.headers import EM_386, EM_AARCH64, EM_X86_64, Section
@@ -35,7 +36,7 @@ _JUMPS_BY_EBX = (b"\xff\xa3", b"\xf2\xff\xa3")
 _LANDING_PADS = (b"\xf3\x0f\x1e\xfa", b"\xf3\x0f\x1e\xfb")
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class PltStubs:
     """Named stubs: disjoint, in no order. ``names`` are as `nm` and `objdump` write them, with ``@plt``."""
 
@@ -44,8 +45,7 @@ class PltStubs:
     names: list[bytes] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
-class _Stub:
+class _Stub(NamedTuple):
     start: int
     end: int
     slot: int | None
@@ -54,8 +54,7 @@ class _Stub:
     """The number in ``.rela.plt`` that it pushes for the lazy resolver, where it does nothing else."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Relocation:
+class _Relocation(NamedTuple):
     symbol: int
     type: int
     addend: int | None

@@ -6,7 +6,6 @@ import struct
 import sys
 from array import array
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 from itertools import chain
 from typing import Self
 
@@ -34,12 +33,13 @@ from uploader.gsym.line_table import encode_line_tables
 from uploader.gsym.sharing import share_records
 from uploader.gsym.strings import StringTable, count_uses, first_uses, place_names
 from uploader.symbols.columns import SymbolTable
+from uploader.values import frozen
 
 PIECES_A_SLICE = 2048
 """How many pieces are encoded in one go; slices are independent, and their number doesn't change a byte."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Tables:
     """The string and file table, and where each name of the symbol table stands in it."""
 
@@ -116,7 +116,7 @@ def _file_numbers(table: SymbolTable) -> array[int]:
     return numbers
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Slice:
     """Some pieces in a row, and their line tables: they don't need to know where names are."""
 

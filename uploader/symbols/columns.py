@@ -32,7 +32,7 @@ def indexes() -> array[int]:
     return array(TYPE_INDEX)
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True, repr=False)
 class SymbolTable:
     """One table of disjoint code ranges ("pieces") with all that is known of each: what a GSYM file holds.
 
@@ -118,7 +118,7 @@ NONE = 0xFFFFFFFF
 """In a column of indexes: there is none."""
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class SourceColumns:
     """What one source says of a binary, before anything is decided: functions with ranges, inline trees, line tables.
 

@@ -32,7 +32,7 @@ class Symbols(Protocol):
         """The name of a symbol."""
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Plan:
     """Disjoint pieces, ascending: whose they are and what they are called; lines and inlines are still to be cut out."""
 

@@ -6,7 +6,6 @@ from array import array
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
 from threading import Event
 
 import cython
@@ -16,6 +15,7 @@ from uploader.symbols.columns import NONE, NameTable, SourceColumns, SymbolTable
 from uploader.symbols.joining import extend, extend_shifted
 from uploader.symbols.merge import Plan
 from uploader.symbols.shaper import Shaper
+from uploader.values import frozen, replace
 
 MAX_PIECES_WITH_INLINES = 256
 
@@ -123,7 +123,7 @@ def _append(table: SymbolTable, more: SymbolTable) -> None:
         extend_shifted(getattr(table, name), memoryview(getattr(more, name))[1:], before)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Part:
     """What some of a plan's pieces were cut to, the piece of the plan behind each, and how many inlines were left out."""
 

@@ -19,12 +19,13 @@ from uploader.extract.dwarf.unit_columns import UnitColumns
 from uploader.extract.dwarf.units import Unit, Units
 from uploader.extract.dwarf.walk import Walk
 from uploader.symbols.columns import NameTable, taken
+from uploader.values import frozen
 
 BATCH_SIZE_BYTES = 4 * 1024 * 1024
 """How much of `.debug_info` is walked at a time: enough to be worth a thread's turn, small enough to keep all of them busy."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Code:
     """Where code lies, and what is known of address 0, to which linkers send what they drop."""
 
@@ -33,7 +34,7 @@ class Code:
     """Where the function at address 0 ends; 0 where that is not known, or not needed."""
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Part:
     """One file's sections and units, which don't change any more."""
 
@@ -128,7 +129,7 @@ def walked(part: Part, code: Code, pool: Executor | None = None, threads: int = 
         spare.append(free)
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class _Waiting:
     """A batch with names that wait for scopes of later ones, and which DIEs they are the names of."""
 
@@ -137,7 +138,7 @@ class _Waiting:
     nodes: memoryview
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Named:
     """The names of all functions and nodes, in the order of `join.Joined`, and what was wrong with units."""
 

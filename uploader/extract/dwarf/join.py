@@ -13,7 +13,7 @@ from uploader.symbols.joining import extend, extend_shifted
 Column = memoryview
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Batch:
     """What some units in a row hold: the columns of `walk.Walk` by name, spans and ranges of their items.
 

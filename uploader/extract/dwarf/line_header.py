@@ -10,7 +10,7 @@ from uploader.extract.dwarf.file_entries import FileEntries
 from uploader.extract.dwarf.sections import DwarfSections
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class LineHeader:
     """One header. Files and directories are kept as places of strings: most are never asked for."""
 

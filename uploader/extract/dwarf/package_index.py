@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 
 from uploader.errors import MalformedDwarf
+from uploader.values import frozen
 
 _INFO, _ABBREV, _STR_OFFSETS = 1, 3, 6
 _RNGLISTS = 8
@@ -13,7 +13,7 @@ _RNGLISTS = 8
 MAX_COLUMNS = 64
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Contribution:
     """Where one unit's parts of the sections begin."""
 

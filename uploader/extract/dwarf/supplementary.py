@@ -16,12 +16,13 @@ from uploader.extract.dwarf.names import NameReader
 from uploader.extract.dwarf.sections import load_sections
 from uploader.extract.dwarf.unit_headers import read_units
 from uploader.symbols.columns import NameTable
+from uploader.values import frozen
 
 NT_GNU_BUILD_ID = 3
 MAX_LINK_BYTES = 1 << 16
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Link:
     """What a file says of its supplementary one."""
 
@@ -33,7 +34,7 @@ class Link:
         return f"{self.name.decode('utf-8', 'backslashreplace')} ({self.id.hex()})"
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Supplementary:
     """The supplementary file as far as names need it. ``names`` is None and ``strings`` empty where there is none."""
 

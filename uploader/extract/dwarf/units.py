@@ -13,7 +13,7 @@ from uploader.extract.dwarf.constants import (
 NO_OFFSET = -1
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Unit:
     """One unit: where it lies in `.debug_info`, how it is to be read, and its first DIE's attributes."""
 
@@ -58,7 +58,7 @@ class Unit:
         return self.offset, self.end, self.table, self.address_size, self.offset_size
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Units:
     """All sound units, ascending by offset, and what was wrong with the others."""
 
