@@ -82,6 +82,14 @@ def test_every_module_has_its_place_in_the_layers() -> None:
     assert {module_of(source) for source in SOURCES} - placed - packages == set()
 
 
+def test_values_are_made_where_it_costs_least() -> None:
+    """`uploader.values` tells why."""
+    offenders = {
+        module_of(source) for source in SOURCES if re.search(r"^@dataclass\(.*frozen", source.read_text(), re.MULTILINE)
+    }
+    assert offenders == set()
+
+
 def test_no_module_is_a_drawer_for_odds_and_ends() -> None:
     drawers = {"utils", "util", "helpers", "helper", "common", "misc", "manager", "base"}
     assert [str(source) for source in SOURCES if source.stem in drawers] == []

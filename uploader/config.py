@@ -51,11 +51,11 @@ NOTHING = "none"
 FAILS_BY_ITSELF = frozenset({Concern.FAILED, Concern.CONFLICT})
 
 MIN_MEMORY_BYTES, MAX_MEMORY_BYTES = 64 << 20, 1024 << 40
-_SIZE = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,3})?) ?([KMGT])(?:i?B)?", re.IGNORECASE)
+_SIZE = r"(?i)([0-9]{1,9}(?:\.[0-9]{1,3})?) ?([KMGT])(?:i?B)?"
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
-_PROJECT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-_HAS_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+_PROJECT_NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}"
+_HAS_SCHEME = r"[A-Za-z][A-Za-z0-9+.-]*:"
 
 
 def default_jobs() -> int:
@@ -178,7 +178,7 @@ def _from_file(path: Path) -> dict[str, object]:
             )
         settings[key] = _checked(key, value, f"{path}: {key!r}")
     to = settings.get("to")
-    if isinstance(to, str) and not _HAS_SCHEME.match(to):
+    if isinstance(to, str) and not re.match(_HAS_SCHEME, to):
         settings["to"] = str(path.parent / Path(to).expanduser())
     folders = settings.get("debug_dir")
     if isinstance(folders, tuple):
@@ -222,7 +222,7 @@ def _text(value: object) -> str:
 
 
 def _project(value: object) -> str:
-    if not isinstance(value, str) or not _PROJECT_NAME.fullmatch(value):
+    if not isinstance(value, str) or not re.fullmatch(_PROJECT_NAME, value):
         raise ValueError("must be up to 100 letters, digits, '.', '_' and '-', beginning with a letter or digit")
     return value
 
@@ -238,7 +238,7 @@ def _jobs(value: object) -> int:
 
 
 def _memory(value: object) -> int:
-    matched = _SIZE.fullmatch(value.strip()) if isinstance(value, str) else None
+    matched = re.fullmatch(_SIZE, value.strip()) if isinstance(value, str) else None
     if matched is None:
         raise ValueError("must be a size like 800M, 2G or 1.5G")
     size_bytes = int(float(matched[1]) * _UNITS[matched[2].upper()])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
@@ -12,7 +11,7 @@ REMEDY = "Install a C compiler and Python's headers (Debian: gcc python3-dev), t
 SHARED = "_cython"
 """The extension module that holds what all of the core's modules have from Cython (``setup.py``)."""
 
-_MARKS_CORE = re.compile(rb"^import cython$", re.MULTILINE)
+_MARKS_CORE = rb"(?m)^import cython$"
 _MARK_WITHIN_BYTES = 8192
 
 
@@ -23,12 +22,14 @@ def uncompiled_modules() -> tuple[str, ...]:
     A module belongs to the core when it says ``import cython``; it is compiled when an extension module stands beside it,
     which Python then prefers.
     """
+    import re
+
     package = Path(__file__).parent
     suffixes = tuple(EXTENSION_SUFFIXES)
     names = []
     for source in package.rglob("*.py"):
         with source.open("rb") as file:
-            if not _MARKS_CORE.search(file.read(_MARK_WITHIN_BYTES)):
+            if not re.search(_MARKS_CORE, file.read(_MARK_WITHIN_BYTES)):
                 continue
         if not any(source.with_name(source.stem + suffix).exists() for suffix in suffixes):
             names.append(".".join((package.name, *source.relative_to(package).with_suffix("").parts)))

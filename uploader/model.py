@@ -41,9 +41,9 @@ class IdScheme(enum.StrEnum):
 
 
 _ID_VALUE = {
-    IdScheme.GNU: re.compile(r"(?:[0-9a-f]{2}){1,64}"),
-    IdScheme.GO: re.compile(r"[A-Za-z0-9_.~-]{1,200}"),
-    IdScheme.FILE: re.compile(r"[0-9a-f]{32}"),
+    IdScheme.GNU: r"(?:[0-9a-f]{2}){1,64}",
+    IdScheme.GO: r"[A-Za-z0-9_.~-]{1,200}",
+    IdScheme.FILE: r"[0-9a-f]{32}",
 }
 
 
@@ -58,7 +58,7 @@ class SymbolId:
     value: str
 
     def __post_init__(self) -> None:
-        if not _ID_VALUE[self.scheme].fullmatch(self.value) or self.value.startswith("."):
+        if not re.fullmatch(_ID_VALUE[self.scheme], self.value) or self.value.startswith("."):
             raise ValueError(f"not a valid {self.scheme} id: {self.value[:80]!r}")
 
     def __lt__(self, other: SymbolId) -> bool:

@@ -8,10 +8,11 @@ import mmap
 import os
 import stat
 import struct
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from uploader.binary.compression import (
     CompressionHeader,
@@ -40,9 +41,6 @@ from uploader.binary.headers import (
 )
 from uploader.binary.layout import lay_out
 from uploader.errors import InputError, MalformedElf, NotElf
-
-if TYPE_CHECKING:
-    from concurrent.futures import Future
 
 _MACHINE_NAMES = {
     2: "sparc",
@@ -92,7 +90,7 @@ class ElfFile:
         self.flags = headers.flags
         self.sections = headers.sections
         self.segments = headers.segments
-        self._ahead: dict[int, Future[memoryview]] = {}
+        self._ahead: dict[int, _Ahead] = {}
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> ElfFile:
@@ -172,13 +170,9 @@ class ElfFile:
 
     def inflate_ahead(self, name: str) -> None:
         """Begins to inflate a section on a thread of its own; `contents` then waits for it, and has its errors."""
-        from concurrent.futures import ThreadPoolExecutor
-
         section = self.section(name)
         if section is not None and section.compressed:
-            pool = ThreadPoolExecutor(1, thread_name_prefix="symup-inflate")
-            self._ahead[section.index] = pool.submit(self._contents, section)
-            pool.shutdown(wait=False)
+            self._ahead[section.index] = _Ahead(self._contents, section)
 
     def _contents(self, section: Section) -> memoryview:
         stored = self._stored(section)
@@ -345,6 +339,31 @@ class ElfFile:
     @cached_property
     def _by_name(self) -> dict[str, Section]:
         return {section.name: section for section in reversed(self.sections)}
+
+
+class _Ahead:
+    """A section that a thread of its own reads. Less than a future and a pool: these take longer to import than the section may to read."""
+
+    def __init__(self, read: Callable[[Section], memoryview], section: Section) -> None:
+        self._read = read
+        self._section = section
+        self._contents = memoryview(b"")
+        self._error: BaseException | None = None
+        self._thread = threading.Thread(target=self._run, name="symup-inflate", daemon=True)
+        self._thread.start()
+
+    def result(self) -> memoryview:
+        """The section's bytes, once they are there. Raises what reading them raised."""
+        self._thread.join()
+        if self._error is not None:
+            raise self._error
+        return self._contents
+
+    def _run(self) -> None:
+        try:
+            self._contents = self._read(self._section)
+        except BaseException as error:  # noqa: BLE001  # raised where the section is asked for
+            self._error = error
 
 
 def _align(value: int, alignment: int) -> int:

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from uploader.cli import options, tell, terminal
+from uploader.cli import options, terminal
 
 
 def command(
@@ -70,7 +70,6 @@ def command(
         terminal.tell_core()
 
     from uploader.pipeline.convert import convert
-    from uploader.pipeline.gates import judged
 
     observer = terminal.progress(quiet=quiet)
     try:
@@ -91,6 +90,10 @@ def command(
         )
     finally:
         terminal.close(observer)
+    # Imported once there is something to tell: until then nothing should keep the files waiting.
+    from uploader.cli import tell
+    from uploader.pipeline.gates import judged
+
     return tell.run(
         "convert",
         judged(finished, options.gates(chosen)),

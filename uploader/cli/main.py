@@ -9,7 +9,6 @@ import signal
 import sys
 from typing import NoReturn
 
-from uploader.cli import terminal
 from uploader.errors import Interrupted, SymupError
 
 OBJECTS_BETWEEN_COLLECTIONS = 100_000
@@ -30,6 +29,8 @@ def run(arguments: list[str], *, debug: bool = False) -> int:
     """Runs one command line and gives its exit code. With ``--json`` an error, too, is a document on stdout."""
     try:
         if arguments == ["--version"]:
+            from uploader.cli import terminal
+
             terminal.tell_version()
             code = 0
         else:
@@ -47,6 +48,8 @@ def run(arguments: list[str], *, debug: bool = False) -> int:
         told = _bug(problem)
         if debug:
             import traceback
+
+            from uploader.cli import terminal
 
             terminal.say(traceback.format_exc())
     return _tell(told, arguments)
@@ -66,6 +69,7 @@ def _bug(problem: Exception) -> SymupError:
 
 
 def _tell(problem: SymupError, arguments: list[str]) -> int:
+    from uploader.cli import terminal
     from uploader.cli.tell import in_github
 
     terminal.error(problem)

@@ -10,7 +10,6 @@ from array import array
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from uploader.binary.elf import ElfFile
 from uploader.binary.headers import ET_REL
@@ -21,17 +20,17 @@ from uploader.extract.dwarf.join import Joined, concatenated, gather, slots_of
 from uploader.extract.dwarf.line_tables import LineTables, read_line_tables
 from uploader.extract.dwarf.linked import LinkedFiles, NoLinkedFiles
 from uploader.extract.dwarf.sections import DwarfSections, SectionLoader
-from uploader.extract.dwarf.split import SplitUnits
 from uploader.extract.dwarf.supplementary import Supplementary, opened_supplementary
 from uploader.extract.dwarf.unit_headers import read_units
 from uploader.extract.elf_symbols import read_symbols
 from uploader.symbols.columns import NONE, NameTable, SourceColumns
+from uploader.values import frozen
 
 MAX_WARNINGS = 20
 """How many warnings of one file are told: a thousand broken units are one piece of news."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class DwarfRead:
     """The columns, and what had to be left out of them."""
 
@@ -129,11 +128,18 @@ def read_sections(
     unit_table = array("I", [NONE if (table := tables.table_for(unit)) < 0 else table for unit in units.units])
     first_slot, slot_count, file_base = tables.files.columns(unit_table)
 
-    split = SplitUnits(sections=sections, units=units.units, files=files if files is not None else NoLinkedFiles())
     all_of = Joined()
-    named = [
-        join_named(all_of, half.part, where, names, other.names, pool, threads, half.skeleton) for half in split.parts()
-    ]
+    named = []
+    warnings_of_split: list[str] = []
+    if any(unit.dwo_name for unit in units.units):
+        from uploader.extract.dwarf.split import SplitUnits
+
+        split = SplitUnits(sections=sections, units=units.units, files=files if files is not None else NoLinkedFiles())
+        named += [
+            join_named(all_of, half.part, where, names, other.names, pool, threads, half.skeleton)
+            for half in split.parts()
+        ]
+        warnings_of_split = split.warnings
     main = Part(sections=sections, abbrevs=abbrevs, units=units)
     named.append(join_named(all_of, main, where, names, other.names, pool, threads))
     node_unit = memoryview(gather(memoryview(all_of.node_function), memoryview(all_of.function_unit)))
@@ -171,7 +177,7 @@ def read_sections(
     warnings = [
         *tables.warnings,
         *units.warnings,
-        *split.warnings,
+        *warnings_of_split,
         *other.warnings,
         *(warning for each in named for warning in each.warnings),
     ]

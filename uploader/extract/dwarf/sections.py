@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from uploader.binary.elf import ElfFile
-from uploader.binary.relocate import Relocator
+from uploader.binary.headers import ET_REL
+
+if TYPE_CHECKING:
+    from uploader.binary.relocate import Relocator
 
 _SECTION_OF = {
     "info": ".debug_info",
@@ -23,7 +27,7 @@ _SPLIT = ("info", "abbrev", "strings", "string_offsets", "rnglists")
 """What a `.dwo` or `.dwp` file has of its own; all else is in the file that it was split from (DWARF 5 §7.3.2)."""
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class DwarfSections:
     """The bytes that the decoder reads; absent sections are empty."""
 
@@ -46,16 +50,22 @@ class SectionLoader:
 
     def __init__(self, elf: ElfFile) -> None:
         self._elf = elf
-        self._relocator = Relocator(elf)
+        self._relocator: Relocator | None = None
+        if elf.kind == ET_REL:
+            # In files that are linked nothing is left to relocate.
+            from uploader.binary.relocate import Relocator
+
+            self._relocator = Relocator(elf)
 
     @property
     def warnings(self) -> list[str]:
         """What relocating has met so far."""
-        return self._relocator.warnings
+        return self._relocator.warnings if self._relocator is not None else []
 
     def load(self, field: str, suffix: str = "") -> bytes | memoryview:
         """The section behind a field, empty where the file lacks it; inflating releases the GIL. Raises `MalformedElf`."""
-        parts = [self._relocator.contents(section) for section in self._elf.sections_named(_SECTION_OF[field] + suffix)]
+        contents = self._elf.contents if self._relocator is None else self._relocator.contents
+        parts = [contents(section) for section in self._elf.sections_named(_SECTION_OF[field] + suffix)]
         if len(parts) == 1:
             # Slices and searches of bytes are much faster than those of a view.
             whole = parts[0].obj if isinstance(parts[0], memoryview) else parts[0]
