@@ -21,6 +21,7 @@ from tests.writers.gsym_writer import (
     info,
     inline_node,
     line_table,
+    special,
 )
 from uploader.errors import MalformedGsym
 from uploader.gsym.decode import decode
@@ -31,6 +32,7 @@ from uploader.symbols.columns import SymbolTable
 STRINGS = b"\0main\0inner\0/src\0a.c\0"
 MAIN, INNER, SRC, A_C = 1, 6, 12, 17
 FILES = ((0, 0), (SRC, A_C))
+WINDOW = (-2, 5)
 
 
 def table_with(aliases: list[bytes], *, rows: int = 3) -> SymbolTable:
@@ -77,7 +79,9 @@ def record(size: int, name: int, *infos: bytes, order: str = "<") -> bytes:
 def test_an_alias_is_written_as_a_whole_function_of_its_own_name(order: str) -> None:
     strings = b"\0alias\0end\0inner\0main\0/src\0a.c\0"
     at = {text: strings.index(b"\0" + text + b"\0") + 1 for text in strings.strip(b"\0").split(b"\0")}
-    rows = info(1, line_table(10, b"\x04", b"\x07", b"\x07", window=(0, 1)), order)
+    rows = info(
+        1, line_table(10, special(0, 0, WINDOW), special(1, 1, WINDOW), special(1, 1, WINDOW), window=WINDOW), order
+    )
 
     def tree(name: bytes) -> bytes:
         call = inline_node([(1, 1)], at[b"inner"], 1, 11, order=order)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from array import array
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.writers.gsym_writer import (
     advance_address,
@@ -15,10 +17,15 @@ from tests.writers.gsym_writer import (
     inline_node,
     line_table,
     set_file,
+    sleb,
+    special,
+    uleb,
 )
 from uploader.gsym.encode import encode
 from uploader.gsym.line_table import encode_line_tables
 from uploader.symbols.columns import SymbolTable
+
+WINDOW = (-2, 5)
 
 
 def small_table() -> SymbolTable:
@@ -50,15 +57,14 @@ def test_a_small_file_is_written_byte_for_byte_as_the_format_says(order: str) ->
     at = {text: strings.index(b"\0" + text + b"\0") + 1 for text in strings.strip(b"\0").split(b"\0")}
     rows = line_table(
         10,
-        advance_address(0),
-        set_file(2) + advance_line(80) + advance_address(4),
-        set_file(1) + advance_line(-78) + advance_address(12),
-        window=(-78, -78),
+        special(0, 0, WINDOW),
+        set_file(2) + advance_line(80) + special(0, 4, WINDOW),
+        set_file(1) + advance_line(-78) + special(0, 12, WINDOW),
+        window=WINDOW,
     )
     inner = inline_node([(2, 2)], at[b"inner"], 2, 91, order=order)
     outer = inline_node([(4, 4), (16, 2)], at[b"outer"], 1, 11, inner, order=order)
     root = inline_node([(0, 0x20)], at[b"main"], 0, 0, outer, order=order)
-    rows = rows.replace(advance_line(-78) + advance_address(12), bytes([4 + 12]))
     expected = gsym_v1(
         [
             (0x1000, function_info(0x20, at[b"main"], info(1, rows, order), info(2, root, order), order=order)),
@@ -124,29 +130,56 @@ def opcodes(lines: list[int], addresses: list[int] | None = None) -> bytes:
     return bytes(payload[: ends[0]])
 
 
-def window(lines: list[int]) -> tuple[int, int]:
-    low, high = ((byte ^ 0x40) - 0x40 for byte in opcodes(lines)[:2])
-    return low, high
-
-
-def test_the_window_is_the_one_that_llvm_chooses() -> None:
-    assert window([7]) == (0, 0), "one row"
-    assert window([10, 11, 13]) == (1, 2), "all deltas, where they lie close enough"
-    assert window([10, 11, 12]) == (0, 1), "a single small delta makes room for 0"
-    assert window([10, 24, 38]) == (14, 14), "but not one of 14"
-    assert window([100, 80, 81, 83, 84]) == (1, 2), "the densest 14 lines, their ends being real deltas"
-    assert window([100, 101, 121, 122, 142]) == (0, 1), "the first of equals"
-    assert window([100, 80, 100]) == (-20, -20), "negative ones, too"
-
-
 def test_a_special_opcode_carries_line_and_address_at_once() -> None:
-    rows = opcodes([10, 11, 13], [0, 3, 130])
+    rows = opcodes([10, 11, 16, 14], [0, 3, 30, 31])
     assert rows == line_table(
-        10, advance_address(0), bytes([4 + 0 + 3 * 2]), advance_line(2) + advance_address(127), window=(1, 2)
+        10, special(0, 0, WINDOW), special(1, 3, WINDOW), special(5, 27, WINDOW), special(-2, 1, WINDOW), window=WINDOW
     )
-    assert opcodes([10, 12, 13], [0, 1, 126])[-2:] == bytes([254, 0])
-    assert opcodes([10, 11, 13], [0, 1, 126])[-2:] == bytes([255, 0])
+    assert opcodes([10, 11], [0, 31])[-2:] == bytes([255, 0]), "the last opcode"
 
 
-def test_a_delta_too_far_for_any_window_still_round_trips_in_plain_opcodes() -> None:
-    assert opcodes([1, 100_000]) == line_table(1, bytes([4]), advance_line(99_999) + advance_address(1))
+def test_a_line_outside_the_window_is_reached_first() -> None:
+    first = special(0, 0, WINDOW)
+    assert opcodes([1, 100_000]) == line_table(1, first, advance_line(99_999) + special(0, 1, WINDOW), window=WINDOW)
+    assert opcodes([100_000, 1]) == line_table(
+        100_000, first, advance_line(-99_999) + special(0, 1, WINDOW), window=WINDOW
+    )
+
+
+def test_an_address_too_far_for_a_special_opcode_takes_one_of_its_own() -> None:
+    first = special(0, 0, WINDOW)
+    assert opcodes([1, 3], [0, 31]) == line_table(1, first, advance_line(2) + special(0, 31, WINDOW), window=WINDOW)
+    assert opcodes([1, 9], [0, 300]) == line_table(1, first, advance_line(8) + advance_address(300), window=WINDOW)
+    assert opcodes([1, 1], [0, 2**40]) == line_table(1, first, advance_address(2**40), window=WINDOW)
+
+
+def shortest(delta: int, advance: int) -> int:
+    """The bytes of the shortest way to write a row, found by trying all of them."""
+    low, high = WINDOW
+    ways = [(1 + len(sleb(delta)) if delta else 0) + 1 + len(uleb(advance))]
+    for step in range(low, high + 1):
+        if 4 + step - low + advance * (high - low + 1) <= 255:
+            rest = delta - step
+            ways.append((1 + len(sleb(rest)) if rest else 0) + 1)
+    return min(ways)
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.one_of(st.integers(-20, 20), st.integers(-200, 200), st.integers(-70_000, 70_000)),
+            st.one_of(st.integers(1, 40), st.integers(1, 300), st.integers(1, 2**33)),
+        ),
+        max_size=30,
+    )
+)
+def test_hardly_a_row_could_be_written_shorter(steps: list[tuple[int, int]]) -> None:
+    lines, addresses = [100_000 * 30], [0]
+    for delta, advance in steps:
+        lines.append(lines[-1] + delta)
+        addresses.append(addresses[-1] + advance)
+    size_bytes = len(opcodes(lines, addresses)) - len(opcodes(lines[:1], addresses[:1]))
+    # The whole way to a line, whose bytes recur, where a part of it could be a byte shorter.
+    at_the_edge = sum(abs(abs(delta) - edge) <= 6 for delta, _ in steps for edge in (64, 8192))
+    best = sum(shortest(*step) for step in steps)
+    assert best <= size_bytes <= best + at_the_edge

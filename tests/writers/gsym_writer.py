@@ -54,6 +54,12 @@ def advance_line(by: int) -> bytes:
     return b"\x03" + sleb(by)
 
 
+def special(line: int, address: int, window: tuple[int, int]) -> bytes:
+    """Opcode: advance line and address by so much, and append a row."""
+    low, high = window
+    return bytes([4 + line - low + address * (high - low + 1)])
+
+
 def inline_node(
     ranges: Sequence[tuple[int, int]], name: int, file: int, line: int, *children: bytes, order: str = "<"
 ) -> bytes:
