@@ -63,5 +63,5 @@ def test_a_wrong_guess_of_the_size_costs_time_only(share: float) -> None:
 
     expected, found = cut(1.0), cut(share)
     for field in dataclasses.fields(SymbolTable):
-        assert list(getattr(found, field.name)) == list(getattr(expected, field.name)), field.name
+        assert getattr(found, field.name) == getattr(expected, field.name), field.name
     assert len(found.node_depth) == 300 * 40

@@ -6,7 +6,6 @@ import struct
 import sys
 from array import array
 from concurrent.futures import Future, ThreadPoolExecutor
-from itertools import chain
 from typing import Self
 
 from uploader.errors import UsageError
@@ -31,7 +30,7 @@ from uploader.gsym.layout import (
 )
 from uploader.gsym.line_table import encode_line_tables
 from uploader.gsym.sharing import share_records
-from uploader.gsym.strings import StringTable, count_uses, first_uses, place_names
+from uploader.gsym.strings import StringTable, count_uses, first_uses, used_ids
 from uploader.symbols.columns import SymbolTable
 from uploader.values import frozen
 
@@ -41,12 +40,11 @@ PIECES_A_SLICE = 2048
 
 @frozen
 class _Tables:
-    """The string and file table, and where each name of the symbol table stands in it."""
+    """The string and file table."""
 
-    strings: bytes
+    strings: StringTable
     files: list[int]
     """String offsets, directory and base name in turn."""
-    name_offset: array[int]
 
 
 def encode(
@@ -74,7 +72,7 @@ def encode(
         base_address = min(base_address, table.start[0])
     with _Pieces(table, threads) as pieces:
         tables = pieces.collect()
-        if version != 2 and len(uuid) <= V1_UUID_MAX_BYTES and len(tables.strings) <= MAX_UINT32:
+        if version != 2 and len(uuid) <= V1_UUID_MAX_BYTES and tables.strings.size_bytes <= MAX_UINT32:
             data = _write_v1(pieces, tables, base_address, uuid, little_endian)
             if data is not None:
                 return data
@@ -85,33 +83,26 @@ def encode(
         return _write_v2(pieces, tables, base_address, uuid, little_endian)
 
 
-def _collect(table: SymbolTable) -> _Tables:
-    """Builds the string and file table.
-
-    Names are sorted, which compresses best; files go by falling use, so that the common ones have the short numbers.
-    """
-    strings = StringTable()
-    used_names = sorted(first_uses((table.name, table.node_name, table.alias_name), len(table.names)))
-    # Names that are sorted already, as nearly all are, are sorted again in no time.
-    used_names.sort(key=table.names.__getitem__)
-    name_offset = place_names(strings, table.names, used_names)
-    used = _used_files(table)
-    files = strings.add(list(chain.from_iterable(table.files[file] for file in used)))
-    return _Tables(strings=strings.to_bytes(), files=[0, 0, *files], name_offset=name_offset)
+def _collect(table: SymbolTable, used_files: list[int]) -> _Tables:
+    """Places names and files in the string table. Names are sorted, which compresses best."""
+    used_names = used_ids((table.name, table.node_name, table.alias_name), len(table.names))
+    strings = StringTable(table.names, used_names, ascending=table.names_ascend)
+    files = [strings.add(text) for file in used_files for text in table.files[file]]
+    return _Tables(strings=strings, files=[0, 0, *files])
 
 
 def _used_files(table: SymbolTable) -> list[int]:
-    """The files that rows or call sites name, the most used first."""
+    """The files that rows or call sites name, the most used first, so that the common ones have the short numbers."""
     uses = count_uses((table.row_file, table.node_call_file), len(table.files))
     used = [file for file in first_uses((table.row_file, table.node_call_file), len(table.files)) if file != 0]
     used.sort(key=lambda file: -uses[file])
     return used
 
 
-def _file_numbers(table: SymbolTable) -> array[int]:
+def _file_numbers(table: SymbolTable, used_files: list[int]) -> array[int]:
     """The number in the GSYM file of each file of the table."""
     numbers = array("I", [0]) * len(table.files)
-    for number, file in enumerate(_used_files(table), start=1):
+    for number, file in enumerate(used_files, start=1):
         numbers[file] = number
     return numbers
 
@@ -130,7 +121,8 @@ class _Pieces:
 
     def __init__(self, table: SymbolTable, threads: int) -> None:
         self.table = table
-        self.file_number = _file_numbers(table)
+        self.used_files = _used_files(table)
+        self.file_number = _file_numbers(table, self.used_files)
         self.firsts = range(0, len(table), PIECES_A_SLICE)
         self.pool = ThreadPoolExecutor(threads, thread_name_prefix="symup-encode") if threads > 1 else None
         self.waiting: list[Future[_Slice]] = []
@@ -146,13 +138,13 @@ class _Pieces:
     def collect(self) -> _Tables:
         """The string and file table; with several threads, line tables are encoded meanwhile."""
         if self.pool is None:
-            return _collect(self.table)
-        tables = self.pool.submit(_collect, self.table)
+            return _collect(self.table, self.used_files)
+        tables = self.pool.submit(_collect, self.table, self.used_files)
         self.waiting = [self.pool.submit(self._lines, first) for first in self.firsts]
         return tables.result()
 
-    def records(self, tables: _Tables, name_bytes: int, little_endian: bool) -> tuple[memoryview, array[int]]:
-        """The function infos of all pieces, and the offset of each piece's in them."""
+    def records(self, tables: _Tables, name_bytes: int, little_endian: bool) -> tuple[bytes, memoryview, array[int]]:
+        """The string table, the function infos of all pieces, and the offset of each piece's in them."""
         if self.ready is None:
             self.ready = (
                 [waiting.result() for waiting in self.waiting]
@@ -163,7 +155,9 @@ class _Pieces:
         def encoded(part: _Slice) -> tuple[bytearray, array[int]]:
             return self._infos(part, tables, name_bytes, little_endian)
 
-        return share_records(list((self.pool.map if self.pool is not None else map)(encoded, self.ready)))
+        slices = (self.pool.map if self.pool is not None else map)(encoded, self.ready)
+        strings = tables.strings.to_bytes()
+        return strings, *share_records(list(slices))
 
     def _lines(self, first: int) -> _Slice:
         last = min(first + PIECES_A_SLICE, len(self.table))
@@ -178,7 +172,7 @@ class _Pieces:
             part.first,
             part.last,
             file_number=self.file_number,
-            name_offset=tables.name_offset,
+            name_offset=tables.strings.name_offset,
             name_bytes=name_bytes,
             little_endian=little_endian,
         )
@@ -186,7 +180,7 @@ class _Pieces:
             self.table,
             part.first,
             part.last,
-            name_offset=tables.name_offset,
+            name_offset=tables.strings.name_offset,
             lines=part.lines,
             inlines=inlines,
             name_bytes=name_bytes,
@@ -197,13 +191,13 @@ class _Pieces:
 def _write_v1(pieces: _Pieces, tables: _Tables, base_address: int, uuid: bytes, little_endian: bool) -> bytes | None:
     """The v1 file, or None where an offset doesn't fit it."""
     table = pieces.table
-    records, offsets = pieces.records(tables, 4, little_endian)
+    strings, records, offsets = pieces.records(tables, 4, little_endian)
     address_offset_bytes, addresses = _address_offsets(table, base_address, little_endian)
     addresses_offset = align(V1_HEADER_BYTES, address_offset_bytes)
     infos_offset = align(addresses_offset + len(addresses), 4)
     files = _items("I", [len(tables.files) // 2, *tables.files], little_endian)
     strings_offset = infos_offset + 4 * len(table) + len(files)
-    records_offset = align(strings_offset + len(tables.strings), 4)
+    records_offset = align(strings_offset + len(strings), 4)
     if records_offset + len(records) > MAX_UINT32:
         return None
     header = struct.pack(
@@ -215,7 +209,7 @@ def _write_v1(pieces: _Pieces, tables: _Tables, base_address: int, uuid: bytes, 
         base_address,
         len(table),
         strings_offset,
-        len(tables.strings),
+        len(strings),
         uuid,
     )
     infos = _items("I", [records_offset + offset for offset in offsets], little_endian)
@@ -224,7 +218,7 @@ def _write_v1(pieces: _Pieces, tables: _Tables, base_address: int, uuid: bytes, 
         (addresses_offset, addresses),
         (infos_offset, infos),
         (infos_offset + len(infos), files),
-        (strings_offset, tables.strings),
+        (strings_offset, strings),
     ]
     return _join(placed, records_offset, records)
 
@@ -232,14 +226,14 @@ def _write_v1(pieces: _Pieces, tables: _Tables, base_address: int, uuid: bytes, 
 def _write_v2(pieces: _Pieces, tables: _Tables, base_address: int, uuid: bytes, little_endian: bool) -> bytes:
     """The v2 file, its sections in LLVM's order."""
     table = pieces.table
-    records, offsets = pieces.records(tables, 8, little_endian)
+    strings, records, offsets = pieces.records(tables, 8, little_endian)
     address_offset_bytes, addresses = _address_offsets(table, base_address, little_endian)
     files = _items("I", [len(tables.files) // 2], little_endian) + _items("Q", tables.files, little_endian)
     parts: list[tuple[int, int, bytes]] = [
         (SECTION_ADDRESS_OFFSETS, address_offset_bytes, addresses),
         (SECTION_INFO_OFFSETS, 8, _items("Q", list(offsets), little_endian)),
         (SECTION_FILES, 4, files),
-        (SECTION_STRINGS, 1, tables.strings),
+        (SECTION_STRINGS, 1, strings),
     ]
     if uuid:
         parts.insert(0, (SECTION_UUID, 1, uuid))

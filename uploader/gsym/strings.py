@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 
 import cython
@@ -68,48 +69,76 @@ def first_uses(columns: Iterable[array[int]], size: int) -> array[int]:
     return order[:count]
 
 
+def used_ids(columns: Iterable[array[int]], size: int) -> array[int]:
+    """The ids below ``size`` that occur in the columns, each once, ascending. Releases the GIL."""
+    ids = array("I", [0]) * size
+    out: cython.uint[::1] = ids
+    seen: cython.ulonglong[::1] = count_uses(columns, size)
+    total: cython.Py_ssize_t = size
+    count: cython.Py_ssize_t = 0
+    item: cython.Py_ssize_t
+    with cython.nogil:
+        for item in range(total):
+            if seen[item] != 0:
+                out[count] = item
+                count += 1
+    return ids[:count]
+
+
 class StringTable:
-    """A string table being built: begins with the empty string; every string stands once, in the order of its first `add`."""
+    """A string table being built: the empty string, names in their order, and then what else is added; every string once."""
 
-    def __init__(self) -> None:
-        self._offsets: dict[bytes, int] = {b"": 0}
-        self._end_bytes = 1
+    def __init__(self, names: Sequence[bytes], used: array[int], *, ascending: bool = False) -> None:
+        """Takes in the names that ``used`` has the ids of; ``ascending`` says that these give them in their order."""
+        if not ascending:
+            used = array("I", sorted(used, key=names.__getitem__))
+        self.name_offset = array("Q", [0]) * len(names)
+        """The offset of each of ``names``, 0 for one that is not used."""
+        self._texts: list[bytes] = []
+        self._starts = array("Q", [0]) * len(used)
+        self._others: dict[bytes, int] = {b"": 0}
+        self.size_bytes = 1
+        """The size of the whole table."""
+        if used:
+            self._place([names[name] for name in used], used)
 
-    def add(self, strings: Sequence[bytes]) -> array[int]:
-        """Takes the strings in and gives the offset of each."""
-        known = self._offsets
-        offsets = array("Q", [0]) * len(strings)
-        if not strings:
-            return offsets
-        out: cython.ulonglong[::1] = offsets
-        at: cython.ulonglong = self._end_bytes
+    def _place(self, texts: list[bytes], used: array[int]) -> None:
+        out: cython.ulonglong[::1] = self.name_offset
+        starts: cython.ulonglong[::1] = self._starts
+        ids: cython.uint[::1] = used
+        at: cython.ulonglong = 1
+        start: cython.ulonglong = 0
+        count: cython.Py_ssize_t = 0
         index: cython.Py_ssize_t
-        for index, string in enumerate(strings):
-            place = known.get(string)
-            if place is None:
-                place = known[string] = at
-                at += len(string) + 1
-            out[index] = place
-        self._end_bytes = at
-        return offsets
+        placed = self._texts
+        before = b""
+        for index in range(len(texts)):
+            text: bytes = texts[index]
+            if text != before:
+                start = at
+                starts[count] = start
+                count += 1
+                at += len(text) + 1
+                placed.append(text)
+                before = text
+            out[ids[index]] = start
+        self.size_bytes = at
+
+    def add(self, string: bytes) -> int:
+        """Takes a string in and gives its offset."""
+        place = self._others.get(string)
+        if place is None:
+            index = bisect_left(self._texts, string)
+            if index < len(self._texts) and self._texts[index] == string:
+                return self._starts[index]
+            place = self._others[string] = self.size_bytes
+            self.size_bytes += len(string) + 1
+        return place
 
     def to_bytes(self) -> bytes:
         """The table as it stands in the file."""
-        return b"\0".join([*self._offsets, b""])
-
-
-def place_names(strings: StringTable, names: Sequence[bytes], used: Sequence[int]) -> array[int]:
-    """Takes the names that are used into a string table; gives the offset of each name of all, 0 for those that are not used."""
-    offsets = array("Q", [0]) * len(names)
-    places = strings.add([names[name] for name in used])
-    if not places:
-        return offsets
-    out: cython.ulonglong[::1] = offsets
-    place: cython.ulonglong[::1] = places
-    index: cython.Py_ssize_t
-    for index, name in enumerate(used):
-        out[name] = place[index]
-    return offsets
+        others = iter(self._others)
+        return b"\0".join([next(others), *self._texts, *others, b""])
 
 
 @cython.cfunc

@@ -26,6 +26,7 @@ def attach_aliases(
     symbol by its index; ``names`` is where the table's names are kept.
     """
     numbers: dict[int, array[int]] = {}
+    known_names = len(names.names)
     first = array("I", [0])
     alias_name = array("I")
     repeats_left = REPEATS_PER_PIECE * len(table)
@@ -43,3 +44,4 @@ def attach_aliases(
     if len(alias_name):
         table.alias_first, table.alias_name = first, alias_name
     table.names = names.names
+    table.names_ascend = table.names_ascend and len(names.names) == known_names

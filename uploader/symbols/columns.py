@@ -75,6 +75,8 @@ class SymbolTable:
     alias_name: array[int] = field(default_factory=indexes)
 
     names: Sequence[bytes] = (b"",)
+    names_ascend: bool = False
+    """Whether the names are known to be in their order, each once: nobody need sort them then."""
     files: Sequence[tuple[bytes, bytes]] = ((b"", b""),)
     """(directory, base name) pairs."""
 

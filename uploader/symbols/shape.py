@@ -195,6 +195,7 @@ def shape(
         extend(origin, part.origins)
         lost += part.lost
     table.names = source.names.names
+    table.names_ascend = True
     _renumber(table.name, numbers)
     _renumber(table.node_name, numbers)
     _number_files(table, source.file_at, source.file_slots)
