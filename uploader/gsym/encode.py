@@ -30,8 +30,9 @@ from uploader.gsym.layout import (
 )
 from uploader.gsym.line_table import encode_line_tables
 from uploader.gsym.sharing import share_records
-from uploader.gsym.strings import StringTable, count_uses, first_uses, used_ids
+from uploader.gsym.strings import StringTable
 from uploader.symbols.columns import SymbolTable
+from uploader.symbols.uses import count_uses, first_uses, used_ids
 from uploader.values import frozen
 
 PIECES_A_SLICE = 2048

@@ -1,4 +1,4 @@
-"""GSYM's string and file tables: which names and files are used, in which order they stand, and back from offsets to ids."""
+"""GSYM's string table: in which order names stand, and back from offsets to ids."""
 
 from __future__ import annotations
 
@@ -12,77 +12,6 @@ from uploader.errors import MalformedGsym
 
 STRINGS_BUDGET_FACTOR = 4
 """Decoded strings may be so many times longer than the string table: shared tails, not bombs."""
-
-
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(-1)
-def _count(column: cython.uint[::1], size: cython.Py_ssize_t, counts: cython.ulonglong[::1]) -> cython.int:
-    item: cython.Py_ssize_t
-    for item in range(size):
-        counts[column[item]] += 1
-    return 0
-
-
-def count_uses(columns: Iterable[array[int]], size: int) -> array[int]:
-    """How often each id below ``size`` occurs in the columns. Releases the GIL."""
-    counts = array("Q", [0]) * size
-    seen: cython.ulonglong[::1] = counts
-    for column in columns:
-        ids: cython.uint[::1] = column
-        length: cython.Py_ssize_t = len(column)
-        with cython.nogil:
-            _count(ids, length, seen)
-    return counts
-
-
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(-1)
-def _first_uses(
-    column: cython.uint[::1],
-    size: cython.Py_ssize_t,
-    seen: cython.uchar[::1],
-    order: cython.uint[::1],
-    count: cython.Py_ssize_t,
-) -> cython.Py_ssize_t:
-    item: cython.Py_ssize_t
-    for item in range(size):
-        if seen[column[item]] == 0:
-            seen[column[item]] = 1
-            order[count] = column[item]
-            count += 1
-    return count
-
-
-def first_uses(columns: Iterable[array[int]], size: int) -> array[int]:
-    """The ids below ``size`` that occur in the columns, each once, in the order of their first use. Releases the GIL."""
-    order = array("I", [0]) * size
-    ids_in_order: cython.uint[::1] = order
-    seen: cython.uchar[::1] = bytearray(size)
-    count: cython.Py_ssize_t = 0
-    for column in columns:
-        ids: cython.uint[::1] = column
-        length: cython.Py_ssize_t = len(column)
-        with cython.nogil:
-            count = _first_uses(ids, length, seen, ids_in_order, count)
-    return order[:count]
-
-
-def used_ids(columns: Iterable[array[int]], size: int) -> array[int]:
-    """The ids below ``size`` that occur in the columns, each once, ascending. Releases the GIL."""
-    ids = array("I", [0]) * size
-    out: cython.uint[::1] = ids
-    seen: cython.ulonglong[::1] = count_uses(columns, size)
-    total: cython.Py_ssize_t = size
-    count: cython.Py_ssize_t = 0
-    item: cython.Py_ssize_t
-    with cython.nogil:
-        for item in range(total):
-            if seen[item] != 0:
-                out[count] = item
-                count += 1
-    return ids[:count]
 
 
 class StringTable:

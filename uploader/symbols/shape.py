@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 
@@ -15,6 +15,7 @@ from uploader.symbols.columns import NONE, NameTable, SourceColumns, SymbolTable
 from uploader.symbols.joining import extend, extend_shifted
 from uploader.symbols.merge import Plan
 from uploader.symbols.shaper import Shaper
+from uploader.symbols.uses import first_uses
 from uploader.values import frozen, replace
 
 MAX_PIECES_WITH_INLINES = 256
@@ -28,7 +29,7 @@ def _number_files(table: SymbolTable, file_at: FileAt, slots: int) -> None:
     number_of: dict[tuple[bytes, bytes], int] = {}
     numbers = array("I", [0]) * max(slots, 1)
     columns = (table.row_file, table.node_call_file)
-    for slot in _used_slots(columns, slots):
+    for slot in first_uses(columns, slots):
         pair = file_at(slot)
         found = number_of.get(pair)
         if found is None:
@@ -38,30 +39,6 @@ def _number_files(table: SymbolTable, file_at: FileAt, slots: int) -> None:
     for column in columns:
         _renumber(column, numbers)
     table.files = files
-
-
-def _used_slots(columns: Sequence[array[int]], slots: int) -> array[int]:
-    """The slots that occur, each once, in the order of their first use."""
-    order = array("I", [0]) * slots
-    if not slots:
-        return order
-    found: cython.uint[::1] = order
-    seen: cython.uchar[::1] = bytearray(slots)
-    count: cython.Py_ssize_t = 0
-    none: cython.uint = 0xFFFFFFFF
-    for column in columns:
-        n: cython.Py_ssize_t = len(column)
-        if n == 0:
-            continue
-        slot: cython.uint[::1] = column
-        i: cython.Py_ssize_t
-        with cython.nogil:
-            for i in range(n):
-                if slot[i] != none and seen[slot[i]] == 0:
-                    seen[slot[i]] = 1
-                    found[count] = slot[i]
-                    count += 1
-    return order[:count]
 
 
 def _renumber(column: array[int], numbers: array[int]) -> None:

@@ -18,25 +18,46 @@ class FileNames:
     def __init__(self, sections: DwarfSections) -> None:
         self._sections = sections
         self._strings = StringReader(sections)
+        self._fixed: dict[tuple[object, ...], tuple[bytes, bytes] | None] = {}
         self._known: dict[tuple[object, ...], tuple[bytes, bytes]] = {}
 
     def pair(self, header: LineHeader, index: int, unit: Unit | None) -> tuple[bytes, bytes]:
         """The directory and base name of file ``index`` (0 is the first entry), joined with the compilation directory where relative."""
         if index >= header.file_count:
             return b"", b""
-        form, value, directory_index = header.file(index)
-        directory = (FORM_STRING, -1)
-        if directory_index < header.directory_count and (directory_index or header.version >= 5):
-            directory = header.directory(directory_index)
-        comp_dir = unit.comp_dir if unit else b""
-        if form not in _SHARED or directory[0] not in _SHARED:
-            return self._pair((form, value), directory, comp_dir, unit)
-        # Units of one project list the same headers from the same places of the string sections, again and again.
-        key = (form, value, directory, comp_dir)
+        file, directory = _places(header, index)
+        if file[0] not in _SHARED or directory[0] not in _SHARED:
+            return self._pair(file, directory, unit.comp_dir if unit else b"", unit)
+        fixed = self._fixed_pair(file, directory)
+        return fixed if fixed is not None else self._joined_pair(file, directory, unit.comp_dir if unit else b"")
+
+    def fixed_pair(self, header: LineHeader, index: int) -> tuple[bytes, bytes] | None:
+        """The same before the unit is known; None where it has a say. What is likely to be said then is found out already."""
+        file, directory = _places(header, index)
+        if file[0] not in _SHARED or directory[0] not in _SHARED:
+            return None
+        fixed = self._fixed_pair(file, directory)
+        if fixed is None and header.version >= 5 and header.directory_count:
+            # The first directory is that of the compilation (DWARF 5 §6.2.4), and nearly always as its unit has it.
+            form, value = header.directory(0)
+            if form in _SHARED:
+                self._joined_pair(file, directory, self._read(form, value, None))
+        return fixed
+
+    def _joined_pair(self, file: tuple[int, int], directory: tuple[int, int], comp_dir: bytes) -> tuple[bytes, bytes]:
+        key = (file, directory, comp_dir)
         known = self._known.get(key)
         if known is None:
-            known = self._known[key] = self._pair((form, value), directory, comp_dir, unit)
+            known = self._known[key] = self._pair(file, directory, comp_dir, None)
         return known
+
+    def _fixed_pair(self, file: tuple[int, int], directory: tuple[int, int]) -> tuple[bytes, bytes] | None:
+        # Units of one project list the same headers from the same places of the string sections, again and again.
+        key = (file, directory)
+        if key not in self._fixed:
+            pair = self._pair(file, directory, b"", None)
+            self._fixed[key] = pair if is_absolute(pair[0]) else None
+        return self._fixed[key]
 
     def _pair(
         self, file: tuple[int, int], directory: tuple[int, int], comp_dir: bytes, unit: Unit | None
@@ -51,6 +72,15 @@ class FileNames:
         if form == FORM_STRING:
             return string_at(self._sections.line, value) if value >= 0 else b""
         return self._strings.read(self._strings.locate(form, value, unit))
+
+
+def _places(header: LineHeader, index: int) -> tuple[tuple[int, int], tuple[int, int]]:
+    """(form, value) of a file's name and of its directory."""
+    form, value, directory_index = header.file(index)
+    directory = (FORM_STRING, -1)
+    if directory_index < header.directory_count and (directory_index or header.version >= 5):
+        directory = header.directory(directory_index)
+    return (form, value), directory
 
 
 def is_absolute(path: bytes) -> bool:

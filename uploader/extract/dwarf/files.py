@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from uploader.extract.dwarf.file_names import FileNames
 from uploader.extract.dwarf.line_header import LineHeader
@@ -22,6 +22,7 @@ class FileSlots:
         self._units: list[Unit | None] = []
         self._first: list[int] = []
         self._count = 0
+        self._pairs: dict[int, tuple[bytes, bytes]] = {}
 
     def __len__(self) -> int:
         return self._count
@@ -52,12 +53,24 @@ class FileSlots:
         if self._units[table] is None:
             self._units[table] = unit
 
+    def name_ahead(self, slots: Iterable[int]) -> None:
+        """Names slots before they are asked for, as far as their units, which need not be known yet, have no say in it."""
+        for slot in slots:
+            header, index, _ = self._place(slot)
+            pair = self._names.fixed_pair(header, index)
+            if pair is not None:
+                self._pairs[slot] = pair
+
     def file_at(self, slot: int) -> tuple[bytes, bytes]:
         """(directory, base name) of a slot."""
+        pair = self._pairs.get(slot)
+        return pair if pair is not None else self._names.pair(*self._place(slot))
+
+    def _place(self, slot: int) -> tuple[LineHeader, int, Unit | None]:
         table = bisect_right(self._first, slot) - 1
         while self._first[table] + self._headers[table].file_count <= slot:
             table -= 1
-        return self._names.pair(self._headers[table], slot - self._first[table], self._units[table])
+        return self._headers[table], slot - self._first[table], self._units[table]
 
     def columns(self, table_of_unit: Sequence[int]) -> tuple[array[int], array[int], array[int]]:
         """For every unit: the first slot of its table, how many files it has, and whether DWARF counts them from 0 or 1."""

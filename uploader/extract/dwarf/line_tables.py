@@ -14,6 +14,7 @@ from uploader.extract.dwarf.lines import LineReader
 from uploader.extract.dwarf.sections import DwarfSections
 from uploader.extract.dwarf.units import Unit
 from uploader.symbols.columns import first_of
+from uploader.symbols.uses import first_uses
 
 
 class LineTables:
@@ -60,6 +61,10 @@ class LineTables:
         if table >= 0:
             self.files.use(table, unit)
         return table
+
+    def name_files_ahead(self) -> None:
+        """Names the files of rows, which are nearly all that will be asked for."""
+        self.files.name_ahead(first_uses((self.file,), len(self.files)))
 
     @property
     def first(self) -> array[int]:

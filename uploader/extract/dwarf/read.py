@@ -65,6 +65,7 @@ def read_dwarf(
         abbrevs.compile_ahead(8 if elf.bits == 64 else 4)
         if info is not None:
             meanwhile()
+            tables.name_files_ahead()
         sections.info = info.result() if info is not None else loader.load("info")
         with opened_supplementary(elf, linked, names) as supplementary:
             read = read_sections(
