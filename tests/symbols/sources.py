@@ -104,7 +104,10 @@ def columns(functions: Sequence[Function], tables: Sequence[Sequence[Row]], name
             made.row_file.append(NONE if file is None else file)
             made.row_line.append(line)
         made.table_first.append(len(made.row_address))
-    made.sequences = sequences_of(tables)
+    for start, end, table in sequences_of(tables):
+        made.sequence_start.append(start)
+        made.sequence_end.append(end)
+        made.sequence_table.append(table)
     return made
 
 
@@ -116,7 +119,7 @@ def merged(
     """The table that `merge` and `shape` make of it, checked for soundness."""
     names = NameTable()
     source = columns(functions, tables, names)
-    plan = merge(source, None if symbols is None else SymbolPieces(Symbols(symbols)), names)
+    plan = merge(source, None if symbols is None else SymbolPieces(Symbols(symbols), names))
     table, origin = shape(source, plan)
     assert len(origin) == len(table)
     assert all(plan.start[at] <= start < plan.end[at] for at, start in zip(origin, table.start, strict=True))

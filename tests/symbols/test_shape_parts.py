@@ -38,7 +38,7 @@ def program(functions: int, inlines: int, rows: int) -> tuple[list[Function], li
 def shaped(functions: Sequence[Function], tables: Sequence[Sequence[Row]], threads: int) -> dict[str, object]:
     names = NameTable()
     source = columns(functions, tables, names)
-    table, origin = shape(source, merge(source, None, names), threads=threads)
+    table, origin = shape(source, merge(source, None), threads=threads)
     assert_valid(table)
     return {**dataclasses.asdict(table), "origin": list(origin)}
 
@@ -54,7 +54,7 @@ def test_a_wrong_guess_of_the_size_costs_time_only(share: float) -> None:
     made, tables = program(300, 40, 50)
     names = NameTable()
     source = columns(made, tables, names)
-    plan = merge(source, None, names)
+    plan = merge(source, None)
 
     def cut(guess: float) -> SymbolTable:
         shaper = Shaper(source, share=guess)

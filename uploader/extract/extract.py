@@ -57,7 +57,7 @@ def build(
     @cache
     def symbols_ready() -> tuple[SymbolPieces, ElfSymbols, Sequence[str]]:
         symbols, trouble = read_all_symbols((elf, *companions))
-        return SymbolPieces(symbols), symbols, trouble
+        return SymbolPieces(symbols, names), symbols, trouble
 
     for file in _richest_first((elf, *companions)) if dwarf else ():
         try:
@@ -71,7 +71,7 @@ def build(
             break
     pieces, symbols, trouble = symbols_ready()
     warnings.extend(trouble)
-    plan = merge(columns, pieces, names)
+    plan = merge(columns, pieces)
     source = columns if columns is not None else SourceColumns(names=names, file_at=lambda _: (b"", b""), file_slots=0)
     table, origin = shape(source, plan, threads=threads, warnings=warnings)
     if keep_aliases:

@@ -159,8 +159,10 @@ class SourceColumns:
     row_address: array[int] = field(default_factory=addresses)
     row_file: array[int] = field(default_factory=indexes)
     row_line: array[int] = field(default_factory=indexes)
-    sequences: Sequence[tuple[int, int, int]] = ()
-    """(start, end, table) of every stretch of code that some line table speaks for, ascending."""
+    sequence_start: array[int] = field(default_factory=addresses)
+    """Every stretch of code that some line table speaks for, in any order."""
+    sequence_end: array[int] = field(default_factory=addresses)
+    sequence_table: array[int] = field(default_factory=indexes)
 
 
 class NameTable:

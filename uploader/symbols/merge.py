@@ -11,13 +11,16 @@ The rules, from the strongest:
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 import cython
 
-from uploader.symbols.columns import NONE, NameTable, SourceColumns, addresses, indexes
+from uploader.symbols.columns import NONE, NameTable, SourceColumns, addresses, indexes, taken, zeros
+from uploader.symbols.nesting import Pieces, cut, outermost_first
+
+NOBODY = cython.declare(cython.uint, NONE)
 
 
 class Symbols(Protocol):
@@ -45,162 +48,248 @@ class Plan:
     symbol: array[int] = field(default_factory=indexes)
     """The symbol that named it, or ``NONE``."""
 
-    def add(self, start: int, end: int, name: int, function: int, table: int, symbol: int) -> None:
-        """Appends one piece."""
-        self.start.append(start)
-        self.end.append(end)
-        self.name.append(name)
-        self.function.append(function)
-        self.table.append(table)
-        self.symbol.append(symbol)
-
 
 class SymbolPieces:
-    """Symbols as `merge` wants them: what takes time and needs no other source is done when this is made."""
+    """Symbols as `merge` wants them, all named: what takes time and needs no other source is done when this is made."""
 
-    def __init__(self, symbols: Symbols) -> None:
-        self.symbols = symbols
-        self.pieces = _nested_pieces(list(zip(symbols.start, symbols.end, range(len(symbols)), strict=True)))
-        self.at: dict[int, int] = dict(zip(symbols.start, range(len(symbols)), strict=True))
-
-
-def merge(source: SourceColumns | None, known: SymbolPieces | None, names: NameTable) -> Plan:
-    """The plan for a binary of which either or both may be known."""
-    pieces = _function_pieces(source) if source is not None else []
-    plan = Plan()
-    symbols = known.symbols if known is not None else None
-    symbol_pieces = known.pieces if known is not None else []
-    symbol_at = known.at if known is not None else {}
-    symbol_name: dict[int, int] = {}
-
-    def named(symbol: int) -> int:
-        number = symbol_name.get(symbol)
-        if number is None:
-            assert symbols is not None
-            number = symbol_name[symbol] = names.intern(symbols.name(symbol))
-        return number
-
-    tables = _Tables(source)
-    at: cython.Py_ssize_t = 0
-    count: cython.Py_ssize_t = len(symbol_pieces)
-    reached: int = 0
-    for start, end, function, head in pieces:
-        while at < count and symbol_pieces[at][0] < start:
-            piece_start, piece_end, symbol = symbol_pieces[at]
-            if piece_end > reached:
-                tables.add(plan, max(piece_start, reached), min(piece_end, start), named(symbol), symbol)
-            if piece_end > end:
-                break
-            at += 1
-        reached = max(reached, end)
-        assert source is not None
-        symbol = symbol_at.get(head, NONE)
-        name = named(symbol) if symbol != NONE else source.function_name[function]
-        table = source.function_table[function]
-        if name:
-            plan.add(start, end, name, function, table, symbol)
-            continue
-        # Without a name of its own the function can't be told, but what it knows of lines and inlines serves the symbols in it.
-        inside: cython.Py_ssize_t = at - 1 if at > 0 and symbol_pieces[at - 1][1] > start else at
-        while inside < count and symbol_pieces[inside][0] < end:
-            piece_start, piece_end, symbol = symbol_pieces[inside]
-            if piece_end > start:
-                plan.add(max(piece_start, start), min(piece_end, end), named(symbol), function, table, symbol)
-            inside += 1
-    while at < count:
-        piece_start, piece_end, symbol = symbol_pieces[at]
-        if piece_end > reached:
-            tables.add(plan, max(piece_start, reached), piece_end, named(symbol), symbol)
-        at += 1
-    return plan
+    def __init__(self, symbols: Symbols, names: NameTable) -> None:
+        self.start = symbols.start
+        self.name = array("I", [names.intern(symbols.name(symbol)) for symbol in range(len(symbols))])
+        self.pieces = cut(symbols.start, symbols.end)
 
 
-class _Tables:
-    """Finds the line tables that speak for code which no function of the source covers."""
+def merge(source: SourceColumns | None, known: SymbolPieces | None) -> Plan:
+    """The plan for a binary of which either or both may be known. Releases the GIL."""
+    return _Merger(source, known).run()
 
-    def __init__(self, source: SourceColumns | None) -> None:
-        sequences = sorted(source.sequences, key=_outer_first) if source is not None else []
-        self._sequences = _nested_pieces(sequences)
-        self._starts = [start for start, _, _ in self._sequences]
 
-    def add(self, plan: Plan, start: int, end: int, name: int, symbol: int) -> None:
-        """Appends a symbol's piece, cut where another line table takes over; of tables that overlap, the one that starts later."""
-        index = max(bisect_right(self._starts, start) - 1, 0)
-        while start < end and index < len(self._starts):
-            sequence_start, sequence_end, table = self._sequences[index]
-            if start < sequence_start:
-                stop = min(end, sequence_start)
-                plan.add(start, stop, name, NONE, NONE, symbol)
+@cython.final
+@cython.cclass
+class _Merger:
+    """The columns of both sources, and the plan being made of them."""
+
+    piece_start: cython.const[cython.ulonglong][::1]
+    piece_end: cython.const[cython.ulonglong][::1]
+    piece_function: cython.const[cython.uint][::1]
+    piece_head: cython.const[cython.ulonglong][::1]
+    pieces: cython.Py_ssize_t
+    function_name: cython.const[cython.uint][::1]
+    function_table: cython.const[cython.uint][::1]
+
+    symbol_start: cython.const[cython.ulonglong][::1]
+    symbol_name: cython.const[cython.uint][::1]
+    symbols: cython.Py_ssize_t
+    part_start: cython.const[cython.ulonglong][::1]
+    part_end: cython.const[cython.ulonglong][::1]
+    part_symbol: cython.const[cython.uint][::1]
+    parts: cython.Py_ssize_t
+
+    stretch_start: cython.const[cython.ulonglong][::1]
+    stretch_end: cython.const[cython.ulonglong][::1]
+    stretch_table: cython.const[cython.uint][::1]
+    stretches: cython.Py_ssize_t
+
+    columns: tuple  # type: ignore[type-arg]  # Cython takes the bare builtin as an attribute's type
+    start: cython.ulonglong[::1]
+    end: cython.ulonglong[::1]
+    name: cython.uint[::1]
+    function: cython.uint[::1]
+    table: cython.uint[::1]
+    symbol: cython.uint[::1]
+    count: cython.Py_ssize_t
+
+    def __init__(self, source: SourceColumns | None, known: SymbolPieces | None) -> None:
+        functions = _FunctionPieces(source)
+        self.piece_start, self.piece_end = functions.pieces.start, functions.pieces.end
+        self.piece_function, self.piece_head = functions.function, functions.head
+        self.pieces = len(functions.function)
+        self.function_name = source.function_name if source is not None else array("I")
+        self.function_table = source.function_table if source is not None else array("I")
+        parts = known.pieces if known is not None else cut(array("Q"), array("Q"))
+        self.symbol_start = known.start if known is not None else array("Q")
+        self.symbol_name = known.name if known is not None else array("I")
+        self.symbols = len(known.start) if known is not None else 0
+        self.part_start, self.part_end, self.part_symbol = parts.start, parts.end, parts.of
+        self.parts = len(parts.of)
+        stretches, tables = _stretches(source)
+        self.stretch_start, self.stretch_end, self.stretch_table = stretches.start, stretches.end, tables
+        self.stretches = len(tables)
+        # Each piece of a function, and each end of a symbol's, cuts a symbol at most once; each stretch's begin and end do.
+        room = 2 * self.pieces + 2 * self.parts + 2 * self.stretches + 2
+        self.columns = tuple(zeros(typecode, room) for typecode in "QQIIII")
+        self.start, self.end, self.name, self.function, self.table, self.symbol = self.columns
+        self.count = 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def _add(
+        self,
+        start: cython.ulonglong,
+        end: cython.ulonglong,
+        name: cython.uint,
+        function: cython.uint,
+        table: cython.uint,
+        symbol: cython.uint,
+    ) -> cython.int:
+        at: cython.Py_ssize_t = self.count
+        self.start[at] = start
+        self.end[at] = end
+        self.name[at] = name
+        self.function[at] = function
+        self.table[at] = table
+        self.symbol[at] = symbol
+        self.count = at + 1
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def _add_symbol(self, start: cython.ulonglong, end: cython.ulonglong, symbol: cython.uint) -> cython.int:
+        """Appends a piece that only a symbol knows, cut where another line table takes over."""
+        name: cython.uint = self.symbol_name[symbol]
+        at: cython.Py_ssize_t = _last_not_after(self.stretch_start, self.stretches, start)
+        at = max(at, 0)
+        stop: cython.ulonglong
+        while start < end and at < self.stretches:
+            if start < self.stretch_start[at]:
+                stop = min(end, self.stretch_start[at])
+                self._add(start, stop, name, NOBODY, NOBODY, symbol)
                 start = stop
-            elif start < sequence_end:
-                stop = min(end, sequence_end)
-                plan.add(start, stop, name, NONE, table, symbol)
+            elif start < self.stretch_end[at]:
+                stop = min(end, self.stretch_end[at])
+                self._add(start, stop, name, NOBODY, self.stretch_table[at], symbol)
                 start = stop
             else:
-                index += 1
+                at += 1
         if start < end:
-            plan.add(start, end, name, NONE, NONE, symbol)
+            self._add(start, end, name, NOBODY, NOBODY, symbol)
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def _add_function(self, piece: cython.Py_ssize_t, part: cython.Py_ssize_t) -> cython.int:
+        """Appends a piece of a function; ``part`` is the first of the symbols' that doesn't end before it begins, or the one before."""
+        start: cython.ulonglong = self.piece_start[piece]
+        end: cython.ulonglong = self.piece_end[piece]
+        function: cython.uint = self.piece_function[piece]
+        table: cython.uint = self.function_table[function]
+        named: cython.Py_ssize_t = _last_not_after(self.symbol_start, self.symbols, self.piece_head[piece])
+        if named >= 0 and self.symbol_start[named] == self.piece_head[piece]:
+            return self._add(start, end, self.symbol_name[named], function, table, named)
+        if self.function_name[function] != 0:
+            return self._add(start, end, self.function_name[function], function, table, NOBODY)
+        # Without a name of its own the function can't be told, but what it knows of lines and inlines serves the symbols in it.
+        if part > 0 and self.part_end[part - 1] > start:
+            part -= 1
+        while part < self.parts and self.part_start[part] < end:
+            symbol: cython.uint = self.part_symbol[part]
+            if self.part_end[part] > start:
+                self._add(
+                    max(self.part_start[part], start),
+                    min(self.part_end[part], end),
+                    self.symbol_name[symbol],
+                    function,
+                    table,
+                    symbol,
+                )
+            part += 1
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def _merge(self) -> cython.int:
+        reached: cython.ulonglong = 0
+        part: cython.Py_ssize_t = 0
+        piece: cython.Py_ssize_t
+        for piece in range(self.pieces):
+            start: cython.ulonglong = self.piece_start[piece]
+            end: cython.ulonglong = self.piece_end[piece]
+            while part < self.parts and self.part_start[part] < start:
+                if self.part_end[part] > reached:
+                    self._add_symbol(
+                        max(self.part_start[part], reached), min(self.part_end[part], start), self.part_symbol[part]
+                    )
+                if self.part_end[part] > end:
+                    break
+                part += 1
+            reached = max(reached, end)
+            self._add_function(piece, part)
+        while part < self.parts:
+            if self.part_end[part] > reached:
+                self._add_symbol(max(self.part_start[part], reached), self.part_end[part], self.part_symbol[part])
+            part += 1
+        return 0
+
+    def run(self) -> Plan:
+        with cython.nogil:
+            self._merge()
+        start, end, name, function, table, symbol = (taken(column, self.count) for column in self.columns)
+        return Plan(start=start, end=end, name=name, function=function, table=table, symbol=symbol)
 
 
-def _function_pieces(source: SourceColumns) -> list[tuple[int, int, int, int]]:
-    """(start, end, function, start of the range that it is a piece of), disjoint and ascending."""
-    best: dict[tuple[int, int], int] = {}
-    count: cython.Py_ssize_t = len(source.function_name)
-    if count == 0 or not len(source.range_start):
-        return []
-    worth_column = array("B", [0]) * count
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(-2)
+def _last_not_after(
+    column: cython.const[cython.ulonglong][::1], count: cython.Py_ssize_t, address: cython.ulonglong
+) -> cython.Py_ssize_t:
+    """The index of the last item of an ascending column that isn't greater; -1 where all are."""
+    low: cython.Py_ssize_t = 0
+    high: cython.Py_ssize_t = count
+    middle: cython.Py_ssize_t
+    while low < high:
+        middle = (low + high) // 2
+        if column[middle] <= address:
+            low = middle + 1
+        else:
+            high = middle
+    return low - 1
+
+
+def _stretches(source: SourceColumns | None) -> tuple[Pieces, array[int]]:
+    """Disjoint stretches of code for which some line table speaks, and which; of those that overlap, the one that starts later."""
+    if source is None:
+        return cut(array("Q"), array("Q")), array("I")
+    order = outermost_first(source.sequence_start, source.sequence_end)
+    pieces = cut(source.sequence_start, source.sequence_end, order)
+    return pieces, array("I", map(source.sequence_table.__getitem__, pieces.of))
+
+
+class _FunctionPieces:
+    """Disjoint pieces of functions, ascending: whose each is, and where the range begins that it is a piece of."""
+
+    def __init__(self, source: SourceColumns | None) -> None:
+        if source is None or not len(source.range_start):
+            self.pieces = cut(array("Q"), array("Q"))
+            self.function, self.head = array("I"), array("Q")
+            return
+        function_of, worth = _owners(source)
+        order = outermost_first(source.range_start, source.range_end, worth)
+        self.pieces = cut(source.range_start, source.range_end, order)
+        self.function = array("I", map(function_of.__getitem__, self.pieces.of))
+        self.head = array("Q", map(source.range_start.__getitem__, self.pieces.of))
+
+
+def _owners(source: SourceColumns) -> tuple[array[int], Sequence[int]]:
+    """For each range its function, and what that is worth: 2 where it has lines, and 1 where it has inlines."""
+    ranges = len(source.range_start)
+    function_column = array("I", [0]) * ranges
+    worth_column = bytearray(ranges)
+    function_of: cython.uint[::1] = function_column
     worth: cython.uchar[::1] = worth_column
-    table: cython.uint[::1] = source.function_table
-    node: cython.uint[::1] = source.function_node
-    node_end: cython.uint[::1] = source.function_node_end
-    first: cython.uint[::1] = source.function_range
-    range_start: cython.ulonglong[::1] = source.range_start
-    range_end: cython.ulonglong[::1] = source.range_end
-    none: cython.uint = 0xFFFFFFFF
+    table: cython.const[cython.uint][::1] = source.function_table
+    node: cython.const[cython.uint][::1] = source.function_node
+    node_end: cython.const[cython.uint][::1] = source.function_node_end
+    first: cython.const[cython.uint][::1] = source.function_range
+    count: cython.Py_ssize_t = len(source.function_name)
     function: cython.Py_ssize_t
     at: cython.Py_ssize_t
-    for function in range(count):
-        if first[function] == first[function + 1]:
-            continue
-        worth[function] = (2 if table[function] != none else 0) + (1 if node[function] < node_end[function] else 0)
-        for at in range(first[function], first[function + 1]):
-            key = (range_start[at], range_end[at])
-            known = best.setdefault(key, function)
-            if worth[cython.cast(cython.Py_ssize_t, known)] < worth[function]:
-                best[key] = function
-    ranges = sorted((start, -end, function) for (start, end), function in best.items())
-    return [
-        (start, end, ranges[index][2], ranges[index][0])
-        for start, end, index in _nested_pieces([(start, -end, index) for index, (start, end, _) in enumerate(ranges)])
-    ]
-
-
-def _outer_first(each: tuple[int, int, int]) -> tuple[int, int, int]:
-    """Sorts ranges by their start, of those with one start the longer first, then the later in order."""
-    return each[0], -each[1], -each[2]
-
-
-def _nested_pieces(ranges: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
-    """Cuts ranges, ascending by start and the longer first, into disjoint pieces in which the latest start speaks."""
-    pieces: list[tuple[int, int, int]] = []
-    outer: list[tuple[int, int]] = []
-    open_end: int = 0
-    open_index: int = -1
-    cursor: int = 0
-    for start, end, index in ranges:
-        while open_index >= 0 and open_end <= start:
-            if cursor < open_end:
-                pieces.append((cursor, open_end, open_index))
-                cursor = open_end
-            open_end, open_index = outer.pop()
-        if open_index >= 0 and cursor < start:
-            pieces.append((cursor, start, open_index))
-        cursor = start
-        outer.append((open_end, open_index))
-        open_end, open_index = end, index
-    while open_index >= 0:
-        if cursor < open_end:
-            pieces.append((cursor, open_end, open_index))
-            cursor = open_end
-        open_end, open_index = outer.pop()
-    return pieces
+    with cython.nogil:
+        for function in range(count):
+            for at in range(first[function], first[function + 1]):
+                function_of[at] = function
+                worth[at] = (2 if table[function] != NOBODY else 0) + (1 if node[function] < node_end[function] else 0)
+    return function_column, worth_column

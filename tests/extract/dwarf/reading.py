@@ -87,7 +87,13 @@ def unfolded(result: DwarfRead) -> Read:
         ]
         for table in range(len(columns.table_first) - 1)
     ]
-    return Read(functions, rows, list(columns.sequences), result.warnings, columns)
+    return Read(
+        functions,
+        rows,
+        sorted(zip(columns.sequence_start, columns.sequence_end, columns.sequence_table, strict=True)),
+        result.warnings,
+        columns,
+    )
 
 
 def path_of(columns: SourceColumns, slot: int) -> str:

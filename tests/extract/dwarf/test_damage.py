@@ -39,7 +39,7 @@ def answer(sections: DwarfSections, code: list[tuple[int, int]], address_size: i
         read.columns.file_at(slot)
     # Two slots may mean one file, which is merge's own matter: here each is a file of its own.
     read.columns.file_at = lambda slot: (b"", b"%d" % slot)
-    table, _ = shape(read.columns, merge(read.columns, None, names))
+    table, _ = shape(read.columns, merge(read.columns, None))
     assert_valid(table)
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
-from functools import cached_property
 
 from uploader.errors import MalformedDwarf
 from uploader.extract.dwarf.file_entries import FileEntries
@@ -89,10 +87,10 @@ class LineTables:
         column = self._reader.rows()[2]
         return first_of(column, len(column))
 
-    @cached_property
-    def sequences(self) -> Sequence[tuple[int, int, int]]:
-        """(start, end, table) of every stretch of code that some table speaks for, ascending; asked for once all are read."""
-        return sorted(zip(*self._reader.sequences(), strict=True))
+    def sequences(self) -> tuple[array[int], array[int], array[int]]:
+        """Start, end and table of every stretch of code that some table speaks for; asked for once all are read."""
+        start, end, table = self._reader.sequences()
+        return array("Q", start), array("Q", end), array("I", table)
 
 
 def read_line_tables(sections: DwarfSections, executable: list[tuple[int, int]], address_size: int) -> LineTables:

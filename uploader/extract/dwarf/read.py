@@ -145,6 +145,7 @@ def read_sections(
     named.append(join_named(all_of, main, where, names, other.names, pool, threads))
     node_unit = memoryview(gather(memoryview(all_of.node_function), memoryview(all_of.function_unit)))
     function_unit = memoryview(all_of.function_unit)
+    sequence_start, sequence_end, sequence_table = tables.sequences()
     columns = SourceColumns(
         names=names,
         file_at=tables.files.file_at,
@@ -171,7 +172,9 @@ def read_sections(
         row_address=tables.address,
         row_file=tables.file,
         row_line=tables.line,
-        sequences=tables.sequences,
+        sequence_start=sequence_start,
+        sequence_end=sequence_end,
+        sequence_table=sequence_table,
     )
     # Only names of files are still to be read; .debug_info is the largest thing in memory.
     sections.info = b""

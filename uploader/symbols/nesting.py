@@ -1,0 +1,182 @@
+"""Ranges that nest and overlap, cut into disjoint pieces: where several hold an address, the one that starts latest has it."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import cython
+
+from uploader.symbols.columns import first_of, zeros
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pieces:
+    """Disjoint pieces of ranges, ascending, and the index of the range that each is a piece of."""
+
+    start: array[int]
+    end: array[int]
+    of: array[int]
+
+
+@cython.final
+@cython.cclass
+class _Ranges:
+    """Ranges to be put in order by their start, of those with one start the longer first."""
+
+    start: cython.const[cython.ulonglong][::1]
+    end: cython.const[cython.ulonglong][::1]
+    order: cython.uint[::1]
+    spare: cython.uint[::1]
+    count: cython.Py_ssize_t
+
+    def __init__(self, start: Sequence[int], end: Sequence[int]) -> None:
+        self.start = start
+        self.end = end
+        self.count = len(start)
+        self.order = zeros("I", self.count)
+        self.spare = zeros("I", self.count)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=True)
+    def _before(self, one: cython.uint, other: cython.uint) -> cython.bint:
+        if self.start[one] != self.start[other]:
+            return self.start[one] < self.start[other]
+        return self.end[one] > self.end[other]
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def _merge(self, begin: cython.Py_ssize_t, middle: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
+        """Merges two runs that lie side by side; equal ones keep their order."""
+        left: cython.Py_ssize_t = begin
+        right: cython.Py_ssize_t = middle
+        at: cython.Py_ssize_t
+        if middle >= end or not self._before(self.order[middle], self.order[middle - 1]):
+            return 0
+        for at in range(begin, end):
+            if left < middle and (right >= end or not self._before(self.order[right], self.order[left])):
+                self.spare[at] = self.order[left]
+                left += 1
+            else:
+                self.spare[at] = self.order[right]
+                right += 1
+        for at in range(begin, end):
+            self.order[at] = self.spare[at]
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def _sort(self) -> cython.int:
+        i: cython.Py_ssize_t
+        width: cython.Py_ssize_t = 1
+        for i in range(self.count):
+            self.order[i] = i
+        while width < self.count:
+            i = 0
+            while i + width < self.count:
+                self._merge(i, i + width, min(i + 2 * width, self.count))
+                i += 2 * width
+            width *= 2
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def _drop_repeats(self, worth: cython.const[cython.uchar][::1]) -> cython.Py_ssize_t:
+        """Of ranges with one start and one end keeps that of most worth, the first of equals."""
+        kept: cython.Py_ssize_t = 0
+        i: cython.Py_ssize_t
+        for i in range(self.count):
+            this: cython.uint = self.order[i]
+            if kept > 0:
+                last: cython.uint = self.order[kept - 1]
+                if self.start[this] == self.start[last] and self.end[this] == self.end[last]:
+                    if worth[this] > worth[last]:
+                        self.order[kept - 1] = this
+                    continue
+            self.order[kept] = this
+            kept += 1
+        return kept
+
+    def run(self, worth: Sequence[int]) -> array[int]:
+        kept: cython.Py_ssize_t
+        of_each: cython.const[cython.uchar][::1] = worth
+        with cython.nogil:
+            self._sort()
+            kept = self._drop_repeats(of_each)
+        return first_of(self.order, kept)
+
+
+def outermost_first(start: array[int], end: array[int], worth: Sequence[int] | None = None) -> array[int]:
+    """The indexes of distinct ranges, ascending by start, of those with one start the longer first.
+
+    Of ranges that are the same, the one of most ``worth`` (a column of bytes) stands for all, the first of equals. Releases the GIL.
+    """
+    if not len(start):
+        return array("I")
+    return _Ranges(start, end).run(worth if worth is not None else bytes(len(start)))
+
+
+def cut(start: array[int], end: array[int], order: array[int] | None = None) -> Pieces:
+    """The pieces of ranges that come in the order of `outermost_first`: by ``order``, or as they lie. Releases the GIL."""
+    if not len(start):
+        return Pieces(start=array("Q"), end=array("Q"), of=array("I"))
+    by = order if order is not None else array("I", range(len(start)))
+    room = 2 * len(by) + 1
+    pieces = zeros("Q", room), zeros("Q", room), zeros("I", room)
+    count = _cut(start, end, by, zeros("I", len(by) + 1), *pieces)
+    return Pieces(
+        start=first_of(pieces[0], count),
+        end=first_of(pieces[1], count),
+        of=first_of(pieces[2], count),
+    )
+
+
+def _cut(
+    start_column: Sequence[int],
+    end_column: Sequence[int],
+    order_column: Sequence[int],
+    open_column: Sequence[int],
+    piece_start_column: Sequence[int],
+    piece_end_column: Sequence[int],
+    piece_of_column: Sequence[int],
+) -> int:
+    start: cython.const[cython.ulonglong][::1] = start_column
+    end: cython.const[cython.ulonglong][::1] = end_column
+    order: cython.const[cython.uint][::1] = order_column
+    opened: cython.uint[::1] = open_column
+    piece_start: cython.ulonglong[::1] = piece_start_column
+    piece_end: cython.ulonglong[::1] = piece_end_column
+    piece_of: cython.uint[::1] = piece_of_column
+    n: cython.Py_ssize_t = len(order_column)
+    depth: cython.Py_ssize_t = 0
+    count: cython.Py_ssize_t = 0
+    cursor: cython.ulonglong = 0
+    inner: cython.uint
+    i: cython.Py_ssize_t
+    with cython.nogil:
+        for i in range(n + 1):
+            while depth > 0 and (i == n or end[opened[depth - 1]] <= start[order[i]]):
+                inner = opened[depth - 1]
+                depth -= 1
+                if cursor < end[inner]:
+                    piece_start[count] = cursor
+                    piece_end[count] = end[inner]
+                    piece_of[count] = inner
+                    count += 1
+                    cursor = end[inner]
+            if i == n:
+                break
+            if depth > 0 and cursor < start[order[i]]:
+                piece_start[count] = cursor
+                piece_end[count] = start[order[i]]
+                piece_of[count] = opened[depth - 1]
+                count += 1
+            cursor = start[order[i]]
+            opened[depth] = order[i]
+            depth += 1
+    return count
