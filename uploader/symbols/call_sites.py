@@ -11,6 +11,8 @@ from array import array
 import cython
 
 from uploader.symbols.columns import SymbolTable, first_of
+from uploader.symbols.shaper import MAX_DEPTH
+from uploader.symbols.touching import join_touching
 
 
 @cython.final
@@ -63,7 +65,7 @@ class SiteJoiner:
         self._make_room(256)
         self.old_start = array("Q", [0]) * 256
         self.old_end = array("Q", [0]) * 256
-        self.path = array("I", [0]) * (max(table.node_depth, default=0) + 2)
+        self.path = array("I", [0]) * (MAX_DEPTH + 2)
 
     def _make_room(self, nodes: int) -> None:
         self.room = nodes
@@ -259,36 +261,9 @@ class SiteJoiner:
     @cython.exceptval(-1)
     def _finish(self, first: cython.Py_ssize_t) -> cython.int:
         """Closes the node that was begun: its ranges from ``first`` on are sorted, and those that touch become one."""
-        i: cython.Py_ssize_t
-        j: cython.Py_ssize_t
-        start: cython.ulonglong
-        end: cython.ulonglong
-        last: cython.Py_ssize_t = self.ranges
-        for i in range(first + 1, last):
-            if self.range_start[i] < self.range_start[i - 1]:
-                with cython.gil:
-                    self._sort(first, last)
-                break
-        j = first
-        for i in range(first + 1, last):
-            start = self.range_start[i]
-            end = self.range_end[i]
-            if start <= self.range_end[j]:
-                if end > self.range_end[j]:
-                    self.range_end[j] = end
-            else:
-                j += 1
-                self.range_start[j] = start
-                self.range_end[j] = end
-        self.ranges = j + 1
+        self.ranges = join_touching(self.range_start, self.range_end, first, self.ranges)
         self.nodes += 1
         return 0
-
-    def _sort(self, first: int, last: int) -> None:
-        pairs = sorted((self.range_start[i], self.range_end[i]) for i in range(first, last))
-        for i, (start, end) in enumerate(pairs, first):
-            self.range_start[i] = start
-            self.range_end[i] = end
 
     def cut(self, table: SymbolTable) -> None:
         """Ends the columns where what was written ends."""

@@ -64,6 +64,7 @@ class Shaper:
     range_end: cython.ulonglong[::1]
 
     order: cython.uint[::1]
+    spare: cython.uint[::1]
     order_depth: cython.uint[::1]
     level_first: cython.Py_ssize_t[::1]
     level_last: cython.Py_ssize_t[::1]
@@ -114,6 +115,7 @@ class Shaper:
         self.range_start = zeros("Q", ranges)
         self.range_end = zeros("Q", ranges)
         self.order = array("I", [0]) * 256
+        self.spare = array("I", [0]) * 256
         self.order_depth = array("I", [0]) * 256
         self.level_first = array("q", [0]) * (MAX_DEPTH + 2)
         self.level_last = array("q", [0]) * (MAX_DEPTH + 2)
@@ -316,32 +318,21 @@ class Shaper:
     @cython.nogil
     @cython.exceptval(-1)
     def _overlapping(self) -> cython.bint:
-        """Whether ranges of one depth overlap in the piece that is open: a heap sort by depth and start, then a look at neighbours."""
+        """Whether ranges of one depth overlap in the piece that is open: in the order of depth and start, neighbours do."""
         first: cython.Py_ssize_t = self.node_first[self.pieces]
         base: cython.Py_ssize_t = self.range_first[first]
         n: cython.Py_ssize_t = self.ranges - base
         node: cython.Py_ssize_t
         k: cython.Py_ssize_t
-        swap: cython.uint
         if n > self.order.shape[0] if cython.compiled else n > len(self.order):
             with cython.gil:
-                self.order = array("I", [0]) * n
-                self.order_depth = array("I", [0]) * n
+                self.order = array("I", [0]) * (2 * n)
+                self.spare = array("I", [0]) * (2 * n)
+                self.order_depth = array("I", [0]) * (2 * n)
         for node in range(first, self.nodes):
             for k in range(self.range_first[node], self.range_first[node + 1]):
-                self.order[k - base] = k - base
                 self.order_depth[k - base] = self.node_depth[node]
-        k = n >> 1
-        while k > 0:
-            k -= 1
-            self._sift(base, k, n)
-        k = n - 1
-        while k > 0:
-            swap = self.order[0]
-            self.order[0] = self.order[k]
-            self.order[k] = swap
-            self._sift(base, 0, k)
-            k -= 1
+        self._sort(base, n)
         for k in range(1, n):
             if (
                 self.order_depth[self.order[k]] == self.order_depth[self.order[k - 1]]
@@ -353,18 +344,39 @@ class Shaper:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1)
-    def _sift(self, base: cython.Py_ssize_t, root: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.int:
-        item: cython.uint = self.order[root]
-        child: cython.Py_ssize_t = 2 * root + 1
-        while child < n:
-            if child + 1 < n and self._before(base, self.order[child], self.order[child + 1]):
-                child += 1
-            if not self._before(base, item, self.order[child]):
-                break
-            self.order[root] = self.order[child]
-            root = child
-            child = 2 * root + 1
-        self.order[root] = item
+    def _sort(self, base: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.int:
+        """Orders the ranges from ``base`` on by depth and start, by merging runs: those of a node ascend, and mostly those of a level."""
+        i: cython.Py_ssize_t
+        width: cython.Py_ssize_t = 1
+        for i in range(n):
+            self.order[i] = i
+        while width < n:
+            i = 0
+            while i + width < n:
+                if self._before(base, self.order[i + width], self.order[i + width - 1]):
+                    self._merge(base, i, i + width, min(i + 2 * width, n))
+                i += 2 * width
+            width *= 2
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def _merge(
+        self, base: cython.Py_ssize_t, begin: cython.Py_ssize_t, middle: cython.Py_ssize_t, end: cython.Py_ssize_t
+    ) -> cython.int:
+        left: cython.Py_ssize_t = begin
+        right: cython.Py_ssize_t = middle
+        at: cython.Py_ssize_t
+        for at in range(begin, end):
+            if right >= end or (left < middle and not self._before(base, self.order[right], self.order[left])):
+                self.spare[at] = self.order[left]
+                left += 1
+            else:
+                self.spare[at] = self.order[right]
+                right += 1
+        for at in range(begin, end):
+            self.order[at] = self.spare[at]
         return 0
 
     @cython.cfunc

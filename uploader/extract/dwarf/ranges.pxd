@@ -1,1 +1,2 @@
 from uploader.extract.dwarf.unit_columns cimport UnitColumns
+from uploader.symbols.touching cimport join_touching

@@ -10,6 +10,7 @@ import cython
 from uploader.extract.dwarf.sections import DwarfSections
 from uploader.extract.dwarf.unit_columns import UnitColumns
 from uploader.symbols.columns import grown
+from uploader.symbols.touching import join_touching
 
 
 @cython.final
@@ -331,46 +332,10 @@ class RangeReader:
         self.count = kept
         return 0
 
-    def _sort(self, first: int, last: int) -> None:
-        pairs = sorted((self.start[i], self.end[i]) for i in range(first, last))
-        for i, (start, end) in enumerate(pairs, first):
-            self.start[i] = start
-            self.end[i] = end
-
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1)
     def _tidy(self, before: cython.Py_ssize_t) -> cython.int:
         """Sorts the ranges from ``before`` on and joins those that touch or overlap."""
-        n: cython.Py_ssize_t = self.count - before
-        i: cython.Py_ssize_t
-        j: cython.Py_ssize_t
-        start: cython.ulonglong
-        end: cython.ulonglong
-        if n < 2:
-            return 0
-        if n > 64:
-            with cython.gil:
-                self._sort(before, self.count)
-        else:
-            for i in range(before + 1, before + n):
-                start = self.start[i]
-                end = self.end[i]
-                j = i
-                while j > before and self.start[j - 1] > start:
-                    self.start[j] = self.start[j - 1]
-                    self.end[j] = self.end[j - 1]
-                    j -= 1
-                self.start[j] = start
-                self.end[j] = end
-        j = before
-        for i in range(before + 1, before + n):
-            if self.start[i] <= self.end[j]:
-                if self.end[i] > self.end[j]:
-                    self.end[j] = self.end[i]
-            else:
-                j += 1
-                self.start[j] = self.start[i]
-                self.end[j] = self.end[i]
-        self.count = j + 1
+        self.count = join_touching(self.start, self.end, before, self.count)
         return 0
