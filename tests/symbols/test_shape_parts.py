@@ -40,7 +40,7 @@ def shaped(functions: Sequence[Function], tables: Sequence[Sequence[Row]], threa
     source = columns(functions, tables, names)
     table, origin = shape(source, merge(source, None), threads=threads)
     assert_valid(table)
-    return {**dataclasses.asdict(table), "origin": list(origin)}
+    return {field.name: getattr(table, field.name) for field in dataclasses.fields(table)} | {"origin": list(origin)}
 
 
 @given(functions=st.integers(1, 40), inlines=st.integers(0, 90), rows=st.integers(1, 60), threads=st.integers(2, 12))

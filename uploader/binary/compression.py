@@ -8,6 +8,7 @@ inflated side by side.
 from __future__ import annotations
 
 import enum
+import mmap
 import struct
 import zlib
 
@@ -29,6 +30,9 @@ two- to tenfold, and a section that would have to shrink a thousandfold is a bom
 SLACK_BYTES = 1 << 16
 """What a section may declare whatever its compressed size: a ratio says nothing about a handful of bytes."""
 
+
+LARGE_BYTES = 1 << 22
+"""From here on a section is inflated into pages of its own."""
 
 SLICE_BYTES = 1 << 17
 """Compressed bytes that are inflated in one go, which is also how long the GIL stays released."""
@@ -86,8 +90,12 @@ def read_gnu_header(data: memoryview) -> CompressionHeader | None:
     )
 
 
-def inflate(compression: Compression, data: memoryview | bytes, declared_size_bytes: int) -> memoryview:
+def inflate(
+    compression: Compression, data: memoryview | bytes, declared_size_bytes: int, *, beside: bool = False
+) -> memoryview:
     """The inflated bytes, exactly ``declared_size_bytes`` of them; ``data`` is what follows the compression header.
+
+    ``beside`` tells that another thread may help.
 
     Raises `MalformedElf` where the declared size is beyond what ``data`` could hold, where the stream is damaged or cut, and
     where it inflates to more or less than declared; at no time does it hold more than the declared size and one byte.
@@ -97,19 +105,21 @@ def inflate(compression: Compression, data: memoryview | bytes, declared_size_by
     try:
         if compression is Compression.ZSTD:
             return _inflate_zstd(data, declared_size_bytes)
-        return _inflate_zlib(data, declared_size_bytes)
+        return _inflate_zlib(data, declared_size_bytes, beside=beside)
     except MemoryError as error:
         raise MalformedElf(f"no memory to inflate a section to {declared_size_bytes} bytes") from error
 
 
-def _inflate_zlib(data: memoryview | bytes, declared_size_bytes: int) -> memoryview:
-    whole = inflate_whole(data, declared_size_bytes)
+def _inflate_zlib(data: memoryview | bytes, declared_size_bytes: int, *, beside: bool) -> memoryview:
+    whole = inflate_whole(data, declared_size_bytes, beside=beside)
     inflated = whole if whole is not None else inflate_in_slices(data, declared_size_bytes)
     _check_size(len(inflated), declared_size_bytes)
     return memoryview(inflated).toreadonly()
 
 
-def inflate_whole(data: memoryview | bytes, declared_size_bytes: int) -> bytearray | None:
+def inflate_whole(
+    data: memoryview | bytes, declared_size_bytes: int, *, beside: bool = False
+) -> bytearray | mmap.mmap | None:
     """What libdeflate makes of a stream in one go, twice as fast as zlib; None where it can't, whatever the reason."""
     try:
         import deflate
@@ -117,6 +127,12 @@ def inflate_whole(data: memoryview | bytes, declared_size_bytes: int) -> bytearr
         return None
     if declared_size_bytes == 0:  # It takes that for "whatever comes".
         return None
+    if declared_size_bytes >= LARGE_BYTES:
+        from uploader.binary.libdeflate import inflate_into_pages
+
+        pages = inflate_into_pages(data, declared_size_bytes, beside=beside)
+        if pages is not None:
+            return pages
     try:
         return deflate.zlib_decompress(data, declared_size_bytes)
     except deflate.DeflateError:

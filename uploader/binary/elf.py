@@ -10,7 +10,7 @@ import stat
 import struct
 import threading
 from collections.abc import Callable, Iterator
-from functools import cached_property
+from functools import cached_property, partial
 from types import TracebackType
 from typing import Any, Self
 
@@ -172,9 +172,9 @@ class ElfFile:
         """Begins to inflate a section on a thread of its own; `contents` then waits for it, and has its errors."""
         section = self.section(name)
         if section is not None and section.compressed:
-            self._ahead[section.index] = _Ahead(self._contents, section)
+            self._ahead[section.index] = _Ahead(partial(self._contents, beside=True), section)
 
-    def _contents(self, section: Section) -> memoryview:
+    def _contents(self, section: Section, *, beside: bool = False) -> memoryview:
         stored = self._stored(section)
         header = self._compression(section, stored)
         if header is None:
@@ -183,6 +183,7 @@ class ElfFile:
             header.compression,
             stored[header.payload_offset :],
             header.inflated_size_bytes,
+            beside=beside,
         )
         self._let_go_of_pages(section)
         return inflated

@@ -114,7 +114,7 @@ class _Slice:
 
     first: int
     last: int
-    lines: tuple[bytearray, array[int]]
+    lines: tuple[memoryview, array[int]]
 
 
 class _Pieces:
@@ -153,7 +153,7 @@ class _Pieces:
                 else [self._lines(first) for first in self.firsts]
             )
 
-        def encoded(part: _Slice) -> tuple[bytearray, array[int]]:
+        def encoded(part: _Slice) -> tuple[memoryview, array[int]]:
             return self._infos(part, tables, name_bytes, little_endian)
 
         slices = (self.pool.map if self.pool is not None else map)(encoded, self.ready)
@@ -166,7 +166,7 @@ class _Pieces:
 
     def _infos(
         self, part: _Slice, tables: _Tables, name_bytes: int, little_endian: bool
-    ) -> tuple[bytearray, array[int]]:
+    ) -> tuple[memoryview, array[int]]:
         """The function infos of a slice, and the offset of each piece's in them."""
         inlines = encode_inline_trees(
             self.table,

@@ -12,7 +12,7 @@ import cython
 
 from uploader.errors import InputError, MalformedGsym
 from uploader.gsym.layout import Data
-from uploader.symbols.columns import SymbolTable
+from uploader.symbols.columns import SymbolTable, zeros
 from uploader.values import frozen
 
 END_OF_LIST = cython.declare(cython.ulonglong, 0)
@@ -268,11 +268,11 @@ class _Encoder:
             inline_at = inline_until
         return 0
 
-    def run(self, first: cython.Py_ssize_t, last: cython.Py_ssize_t) -> bytearray:
+    def run(self, first: cython.Py_ssize_t, last: cython.Py_ssize_t) -> memoryview:
         size: cython.longlong
         with cython.nogil:
             size = self.place(first, last)
-        records = bytearray(size)
+        records = zeros("B", size)
         self.out = records
         with cython.nogil:
             self.put_pieces(first, last)
@@ -285,11 +285,11 @@ def encode_function_infos(
     last: int,
     *,
     name_offset: array[int],
-    lines: tuple[bytearray, array[int]],
-    inlines: tuple[bytearray, array[int]],
+    lines: tuple[memoryview, array[int]],
+    inlines: tuple[memoryview, array[int]],
     name_bytes: int,
     little_endian: bool,
-) -> tuple[bytearray, array[int]]:
+) -> tuple[memoryview, array[int]]:
     """The records of pieces ``first`` to ``last`` (excluded), padded to 4 bytes each, and the offset of each in them.
 
     ``lines`` and ``inlines`` are what `encode_line_tables` and `encode_inline_trees` gave for the same pieces. Raises
@@ -299,8 +299,8 @@ def encode_function_infos(
     encoder = _Encoder(
         table,
         name_offset,
-        (memoryview(lines[0]), lines[1]),
-        (memoryview(inlines[0]), inlines[1]),
+        lines,
+        inlines,
         name_bytes,
         little_endian,
         offsets,

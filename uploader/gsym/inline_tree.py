@@ -12,7 +12,7 @@ import cython
 
 from uploader.errors import InputError, MalformedGsym
 from uploader.gsym.layout import MAX_INLINE_DEPTH, Data
-from uploader.symbols.columns import SymbolTable
+from uploader.symbols.columns import SymbolTable, grown, zeros
 
 DEPTH_LIMIT = cython.declare(cython.Py_ssize_t, MAX_INLINE_DEPTH)
 MAX_ITEMS = cython.declare(cython.Py_ssize_t, 0xFFFFFFFF)
@@ -62,7 +62,6 @@ class _Encoder:
     ends: cython.ulonglong[::1]
     base: cython.ulonglong[::1]
     out: cython.uchar[::1]
-    buffer: bytearray
     capacity: cython.Py_ssize_t
     at: cython.Py_ssize_t
     name_bytes: cython.int
@@ -93,8 +92,7 @@ class _Encoder:
         self.name_offset = name_offset
         self.ends = ends
         self.base = array("Q", [0]) * (MAX_INLINE_DEPTH + 1)
-        self.buffer = bytearray(capacity)
-        self.out = self.buffer
+        self.out = zeros("B", capacity)
         self.capacity = capacity
         self.at = 0
         self.name_bytes = name_bytes
@@ -112,11 +110,8 @@ class _Encoder:
         return 0
 
     def _grow(self, size_bytes: int) -> None:
-        bigger = bytearray(2 * self.capacity + size_bytes)
-        bigger[: self.at] = memoryview(self.buffer)[: self.at]
-        self.buffer = bigger
-        self.out = bigger
-        self.capacity = len(bigger)
+        self.out = grown(self.out, self.capacity + size_bytes)
+        self.capacity = len(self.out)
 
     @cython.cfunc
     @cython.nogil
@@ -213,10 +208,10 @@ class _Encoder:
             self.ends[piece - first] = self.at
         return 0
 
-    def run(self, first: cython.Py_ssize_t, last: cython.Py_ssize_t) -> bytearray:
+    def run(self, first: cython.Py_ssize_t, last: cython.Py_ssize_t) -> memoryview:
         with cython.nogil:
             self.put_pieces(first, last)
-        return self.buffer
+        return memoryview(self.out)
 
 
 def encode_inline_trees(
@@ -228,7 +223,7 @@ def encode_inline_trees(
     name_offset: array[int],
     name_bytes: int,
     little_endian: bool,
-) -> tuple[bytearray, array[int]]:
+) -> tuple[memoryview, array[int]]:
     """The inline trees of pieces ``first`` to ``last`` (excluded), one after the other, and where each one ends.
 
     A piece without nodes gets no bytes. ``file_number`` gives each entry of ``table.files`` its number in the GSYM file,

@@ -12,7 +12,7 @@ import cython
 
 from uploader.errors import MalformedGsym
 from uploader.gsym.layout import Data
-from uploader.symbols.columns import SymbolTable
+from uploader.symbols.columns import SymbolTable, grown, zeros
 
 OP_END = cython.declare(cython.int, 0)
 OP_SET_FILE = cython.declare(cython.int, 1)
@@ -73,7 +73,6 @@ class _Encoder:
     file_number: cython.uint[::1]
     ends: cython.ulonglong[::1]
     out: cython.uchar[::1]
-    buffer: bytearray
     capacity: cython.Py_ssize_t
     at: cython.Py_ssize_t
 
@@ -85,19 +84,15 @@ class _Encoder:
         self.row_line = table.row_line
         self.file_number = file_number
         self.ends = ends
-        self.buffer = bytearray(capacity)
-        self.out = self.buffer
+        self.out = zeros("B", capacity)
         self.capacity = capacity
         self.at = 0
 
     @cython.cfunc
     @cython.exceptval(-1)
     def grow(self) -> cython.int:
-        bigger = bytearray(2 * self.capacity + ROW_MAX_BYTES)
-        bigger[: self.at] = memoryview(self.buffer)[: self.at]
-        self.buffer = bigger
-        self.out = bigger
-        self.capacity = len(bigger)
+        self.out = grown(self.out, self.capacity + ROW_MAX_BYTES)
+        self.capacity = len(self.out)
         return 0
 
     @cython.cfunc
@@ -205,15 +200,15 @@ class _Encoder:
             self.ends[piece - first] = self.at
         return 0
 
-    def run(self, first: cython.Py_ssize_t, last: cython.Py_ssize_t) -> bytearray:
+    def run(self, first: cython.Py_ssize_t, last: cython.Py_ssize_t) -> memoryview:
         with cython.nogil:
             self.put_pieces(first, last)
-        return self.buffer
+        return memoryview(self.out)
 
 
 def encode_line_tables(
     table: SymbolTable, first: int, last: int, file_number: array[int]
-) -> tuple[bytearray, array[int]]:
+) -> tuple[memoryview, array[int]]:
     """The opcode streams of pieces ``first`` to ``last`` (excluded), one after the other, and where each one ends.
 
     A piece without rows gets no bytes. ``file_number`` gives each entry of ``table.files`` its number in the GSYM file.

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 
 import cython
 
+from uploader.symbols.columns import zeros
+
 MAX_LOOKS = cython.declare(cython.int, 8)
 """With how many earlier records one is compared: those of one length, size and name are nearly always equal."""
 
@@ -34,7 +36,7 @@ class _Shelf:
     begin: cython.ulonglong[::1]
     length: cython.ulonglong[::1]
 
-    def __init__(self, out: bytearray, records: int) -> None:
+    def __init__(self, out: memoryview, records: int) -> None:
         size = 4
         while size < 2 * records:
             size *= 2
@@ -48,7 +50,7 @@ class _Shelf:
         self.begin = array("Q", [0]) * (records + 1)
         self.length = array("Q", [0]) * (records + 1)
 
-    def put(self, records: bytearray, places: array[int]) -> array[int]:
+    def put(self, records: memoryview, places: array[int]) -> array[int]:
         """Takes in a slice; gives where each of its records is now."""
         count: cython.Py_ssize_t = len(places)
         result = array("Q", [0]) * count
@@ -129,14 +131,14 @@ class _Shelf:
         return i == length
 
 
-def share_records(slices: Sequence[tuple[bytearray, array[int]]]) -> tuple[memoryview, array[int]]:
+def share_records(slices: Sequence[tuple[memoryview, array[int]]]) -> tuple[memoryview, array[int]]:
     """All records end to end, equal ones once, and the offset of each function's, from (records, offset of each in them).
 
     The order is that of the functions.
     """
-    out = bytearray(sum(len(records) for records, _ in slices))
+    out = zeros("B", sum(len(records) for records, _ in slices))
     shelf = _Shelf(out, sum(len(places) for _, places in slices))
     offsets = array("Q")
     for records, places in slices:
         offsets.extend(shelf.put(records, places))
-    return memoryview(out)[: shelf.end()], offsets
+    return out[: shelf.end()], offsets

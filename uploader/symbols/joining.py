@@ -6,22 +6,49 @@ from array import array
 
 import cython
 
-
-def extend(column: array[int], more: memoryview | array[int]) -> None:
-    """Appends a column of the same item type."""
-    column.frombytes(memoryview(more).cast("B"))
+from uploader.symbols.columns import first_of, zeros
 
 
-def extend_shifted(column: array[int], more: memoryview | array[int], by: int) -> None:
-    """Appends a column of 32-bit items with ``by`` added to each."""
-    begin: cython.Py_ssize_t = len(column)
-    extend(column, more)
-    end: cython.Py_ssize_t = len(column)
-    if by == 0 or begin == end:
+class Growing:
+    """A column that others are appended to, in memory that is laid out for what is likely to come."""
+
+    def __init__(self, typecode: str, *items: int, room: int = 0) -> None:
+        self._items = zeros(typecode, max(room, len(items)))
+        self._items[: len(items)] = memoryview(array(typecode, items))
+        self._count = len(items)
+
+    def __len__(self) -> int:
+        return self._count
+
+    def extend(self, more: memoryview | array[int], done: float = 1.0) -> None:
+        """Appends a column of the same item type; ``done`` is which part of all that will be appended is there then, as far as is known."""
+        begin = self._count
+        self._count += len(more)
+        if self._count > len(self._items):
+            # What is reserved and not used takes no memory; what is moved is written twice.
+            grown = zeros(self._items.format, int(1.25 * self._count / max(done, 0.05)) + 64)
+            grown[:begin] = self._items[:begin]
+            self._items = grown
+        self._items[begin : self._count] = memoryview(more)
+
+    def extend_shifted(self, more: memoryview | array[int], by: int, done: float = 1.0) -> None:
+        """Appends a column of 32-bit items with ``by`` added to each."""
+        begin = self._count
+        self.extend(more, done)
+        if by:
+            _shift(self._items, begin, self._count, by)
+
+    @property
+    def items(self) -> array[int]:
+        """What is there now."""
+        return first_of(self._items, self._count)
+
+
+def _shift(column: memoryview, begin: cython.Py_ssize_t, end: cython.Py_ssize_t, by: cython.uint) -> None:
+    if begin == end:
         return
     item: cython.uint[::1] = column
-    amount: cython.uint = by
     i: cython.Py_ssize_t
     with cython.nogil:
         for i in range(begin, end):
-            item[i] += amount
+            item[i] += by

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import cython
 
 from uploader.symbols.columns import first_of, zeros
+from uploader.values import frozen
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Pieces:
     """Disjoint pieces of ranges, ascending, and the index of the range that each is a piece of."""
 

@@ -12,7 +12,7 @@ import cython
 
 from uploader.symbols.call_sites import join_call_sites
 from uploader.symbols.columns import NONE, NameTable, SourceColumns, SymbolTable, taken
-from uploader.symbols.joining import extend, extend_shifted
+from uploader.symbols.joining import Growing
 from uploader.symbols.merge import Plan
 from uploader.symbols.shaper import Shaper
 from uploader.symbols.uses import first_uses
@@ -89,17 +89,6 @@ def _drop_repeated_rows(table: SymbolTable) -> None:
         table.row_line = taken(table.row_line, kept)
 
 
-def _append(table: SymbolTable, more: SymbolTable) -> None:
-    """Appends the pieces of ``more``, which come behind those of ``table``."""
-    rows, nodes, ranges = len(table.row_address), len(table.node_depth), len(table.range_start)
-    for name in ("start", "end", "name", "row_address", "row_file", "row_line"):
-        extend(getattr(table, name), getattr(more, name))
-    for name in ("node_depth", "node_name", "node_call_file", "node_call_line", "range_start", "range_end"):
-        extend(getattr(table, name), getattr(more, name))
-    for name, before in (("row_first", rows), ("node_first", nodes), ("range_first", ranges)):
-        extend_shifted(getattr(table, name), memoryview(getattr(more, name))[1:], before)
-
-
 @frozen
 class _Part:
     """What some of a plan's pieces were cut to, the piece of the plan behind each, and how many inlines were left out."""
@@ -107,6 +96,40 @@ class _Part:
     table: SymbolTable
     origins: array[int]
     lost: int
+
+
+_ITEMS = (
+    *(("start", "Q"), ("end", "Q"), ("name", "I"), ("row_address", "Q"), ("row_file", "I"), ("row_line", "I")),
+    *(("node_depth", "I"), ("node_name", "I"), ("node_call_file", "I"), ("node_call_line", "I")),
+    *(("range_start", "Q"), ("range_end", "Q")),
+)
+_FIRSTS = (("row_first", "row_address"), ("node_first", "node_depth"), ("range_first", "range_start"))
+"""Columns of first items, and a column of the items that they count."""
+
+
+def _joined(parts: deque[_Part]) -> tuple[SymbolTable, array[int]]:
+    """The table of all parts, which are used up, and the piece of the plan behind each of its pieces."""
+    if len(parts) == 1:
+        part = parts.popleft()
+        return part.table, part.origins
+
+    def size(name: str) -> int:
+        return sum(len(getattr(part.table, name)) for part in parts)
+
+    columns = {name: Growing(typecode, room=size(name)) for name, typecode in _ITEMS}
+    columns |= {name: Growing("I", 0, room=size(name)) for name, _ in _FIRSTS}
+    origins = Growing("I", room=size("start"))
+    while parts:
+        part = parts.popleft()
+        for name, counted in _FIRSTS:
+            columns[name].extend_shifted(memoryview(getattr(part.table, name))[1:], len(columns[counted]))
+        for name, _ in _ITEMS:
+            columns[name].extend(getattr(part.table, name))
+        origins.extend(part.origins)
+    table = SymbolTable()
+    for name, column in columns.items():
+        setattr(table, name, column.items)
+    return table, origins.items
 
 
 def _shape(source: SourceColumns, plan: Plan, first: int, last: int, begun: Event | None = None) -> _Part:
@@ -164,13 +187,8 @@ def shape(
         numbers = _sort_names(source.names)
     else:
         parts, numbers = _shape_beside(source, plan, threads)
-    table = SymbolTable()
-    origin = array("I")
-    while parts:
-        part = parts.popleft()
-        _append(table, part.table)
-        extend(origin, part.origins)
-        lost += part.lost
+    lost += sum(part.lost for part in parts)
+    table, origin = _joined(parts)
     table.names = source.names.names
     table.names_ascend = True
     _renumber(table.name, numbers)

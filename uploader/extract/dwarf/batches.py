@@ -63,8 +63,10 @@ class Walker:
     def __init__(self, part: Part, code: Code) -> None:
         self._part = part
         self._code = code
-        self._walk = Walk(part.reader(), part.sections.addresses, code.executable, code.end_of_first)
-        self._ranges = RangeReader(part.sections, part.columns)
+        size_bytes = min(len(part.sections.info), BATCH_SIZE_BYTES)
+        self._walk = Walk(part.reader(), part.sections.addresses, code.executable, code.end_of_first, size_bytes)
+        self._function_ranges = RangeReader(part.sections, part.columns)
+        self._node_ranges = RangeReader(part.sections, part.columns, size_bytes)
 
     def walk(self, first: int, last: int) -> Batch:
         """All that the units ``first:last`` hold."""
@@ -77,12 +79,14 @@ class Walker:
         function_node, function_node_end, together = spans(nodes["function"], len(functions["unit"]))
         if not together:
             nodes = grouped(nodes, "function", function_node)
-        self._ranges.allot(size_bytes / max(len(part.sections.info), 1))
-        function_range, range_start, range_end = self._ranges.resolve(
+        share = size_bytes / max(len(part.sections.info), 1)
+        self._function_ranges.allot(share)
+        self._node_ranges.allot(share)
+        function_range, range_start, range_end = self._function_ranges.resolve(
             functions, functions["unit"], code.executable, code.end_of_first
         )
         node_unit = gather(nodes["function"], functions["unit"])
-        node_range, node_range_start, node_range_end = self._ranges.resolve(nodes, memoryview(node_unit), None)
+        node_range, node_range_start, node_range_end = self._node_ranges.resolve(nodes, memoryview(node_unit), None)
         return Batch(
             functions=functions,
             nodes=nodes,
@@ -182,7 +186,7 @@ def join_named(
         warnings.extend(batch.warnings)
         if unit_numbers is not None:
             batch.functions["unit"] = memoryview(gather(batch.functions["unit"], memoryview(unit_numbers)))
-        joined.add(batch)
+        joined.add(batch, batch.end / max(len(part.sections.info), 1))
     reader.know_all_scopes()
     for each in again:
         function_names[each.index] = reader.numbers(each.functions)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import cython
 
-from uploader.symbols.joining import extend, extend_shifted
+from uploader.symbols.joining import Growing
 
 Column = memoryview
 
@@ -36,45 +36,50 @@ class Batch:
     """The `.debug_info` offset behind the last unit."""
 
 
+_WIDE = ("range_start", "range_end", "node_range_start", "node_range_end")
+_NAMES = (
+    *(
+        "function_unit",
+        "function_decl_file",
+        "function_decl_line",
+        "function_node",
+        "function_node_end",
+        "function_range",
+    ),
+    *("node_function", "node_depth", "node_call_file", "node_call_line", "node_range"),
+    *_WIDE,
+)
+
+
 class Joined:
     """The columns of all batches end to end, named as in `symbols.columns.SourceColumns`."""
 
     def __init__(self) -> None:
-        self.function_unit = array("I")
-        self.function_decl_file = array("I")
-        self.function_decl_line = array("I")
-        self.function_node = array("I")
-        self.function_node_end = array("I")
-        self.function_range = array("I", [0])
-        self.range_start = array("Q")
-        self.range_end = array("Q")
-        self.node_function = array("I")
-        self.node_depth = array("I")
-        self.node_call_file = array("I")
-        self.node_call_line = array("I")
-        self.node_range = array("I", [0])
-        self.node_range_start = array("Q")
-        self.node_range_end = array("Q")
+        self._columns = {name: Growing("Q" if name in _WIDE else "I") for name in _NAMES}
+        for name in ("function_range", "node_range"):
+            self._columns[name] = Growing("I", 0)
 
-    def add(self, batch: Batch) -> None:
-        """Appends the batch that comes next; of its memory nothing is kept."""
-        functions = len(self.function_unit)
-        nodes = len(self.node_function)
-        extend(self.function_unit, batch.functions["unit"])
-        extend(self.function_decl_file, batch.functions["decl_file"])
-        extend(self.function_decl_line, batch.functions["decl_line"])
-        extend_shifted(self.function_node, batch.function_node, nodes)
-        extend_shifted(self.function_node_end, batch.function_node_end, nodes)
-        extend_shifted(self.function_range, batch.function_range[1:], len(self.range_start))
-        extend(self.range_start, batch.range_start)
-        extend(self.range_end, batch.range_end)
-        extend_shifted(self.node_function, batch.nodes["function"], functions)
-        extend(self.node_depth, batch.nodes["depth"])
-        extend(self.node_call_file, batch.nodes["call_file"])
-        extend(self.node_call_line, batch.nodes["call_line"])
-        extend_shifted(self.node_range, batch.node_range[1:], len(self.node_range_start))
-        extend(self.node_range_start, batch.node_range_start)
-        extend(self.node_range_end, batch.node_range_end)
+    def add(self, batch: Batch, done: float = 1.0) -> None:
+        """Appends the batch that comes next; of its memory nothing is kept. ``done`` is about which part of all is there then."""
+        column = self._columns
+        nodes, functions = len(column["node_function"]), len(column["function_unit"])
+        for name in ("unit", "decl_file", "decl_line"):
+            column[f"function_{name}"].extend(batch.functions[name], done)
+        for name in ("depth", "call_file", "call_line"):
+            column[f"node_{name}"].extend(batch.nodes[name], done)
+        column["node_function"].extend_shifted(batch.nodes["function"], functions, done)
+        column["function_node"].extend_shifted(batch.function_node, nodes, done)
+        column["function_node_end"].extend_shifted(batch.function_node_end, nodes, done)
+        column["function_range"].extend_shifted(batch.function_range[1:], len(column["range_start"]), done)
+        column["range_start"].extend(batch.range_start, done)
+        column["range_end"].extend(batch.range_end, done)
+        column["node_range"].extend_shifted(batch.node_range[1:], len(column["node_range_start"]), done)
+        column["node_range_start"].extend(batch.node_range_start, done)
+        column["node_range_end"].extend(batch.node_range_end, done)
+
+    def columns(self) -> dict[str, array[int]]:
+        """All columns by name."""
+        return {name: column.items for name, column in self._columns.items()}
 
 
 def concatenated(columns: Iterable[array[int]]) -> array[int]:

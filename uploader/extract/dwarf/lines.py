@@ -12,7 +12,7 @@ from array import array
 import cython
 
 from uploader.extract.dwarf.line_header import LineHeader
-from uploader.symbols.columns import grown
+from uploader.symbols.columns import grown, zeros
 
 NO_FILE = 0xFFFFFFFF
 
@@ -70,9 +70,11 @@ class LineReader:
         self.executable_count = len(executable)
         self.budget = 4 * len(data) + 65536
         self.count = 0
-        self.row_address = array("Q", [0]) * 64
-        self.row_file = array("I", [0]) * 64
-        self.row_line = array("I", [0]) * 64
+        # Seldom more are kept; room that is not used takes no memory.
+        rows = 64 + len(data) // 8
+        self.row_address = zeros("Q", rows)
+        self.row_file = zeros("I", rows)
+        self.row_line = zeros("I", rows)
         self.sequence_start = []
         self.sequence_end = []
         self.sequence_table = []

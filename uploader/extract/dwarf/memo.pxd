@@ -7,6 +7,8 @@ cdef class Memo:
     cdef unsigned long long mask
     cdef Py_ssize_t count
     cdef Py_ssize_t limit
+    cdef bint latest
 
     cdef Py_ssize_t get(self, unsigned long long key) except -2 nogil
+    cdef int _forget(self) except -1 nogil
     cdef int put(self, unsigned long long key, unsigned int value) except -1 nogil

@@ -6,11 +6,18 @@ from array import array
 
 import cython
 
+MAX_LATEST = cython.declare(cython.ulonglong, 1 << 16)
+"""How many slots a memo of latest items has at most: as many as the caches next to a processor hold."""
+
 
 class Memo:
-    """Open addressing with linear probing, at most half full. The key 0 is not allowed."""
+    """Open addressing with linear probing, at most half full. The key 0 is not allowed.
 
-    def __init__(self) -> None:
+    One of ``latest`` items has bounded room, and forgets all it knows when that is full.
+    """
+
+    def __init__(self, *, latest: bool = False) -> None:
+        self.latest = latest
         self.keys = array("Q", [0]) * 4096
         self.values = array("I", [0]) * 4096
         self.mask = 4095
@@ -32,14 +39,25 @@ class Memo:
         at: cython.ulonglong
         scatter: cython.ulonglong = 0x9E3779B1
         if self.count >= self.limit:
-            with cython.gil:
-                self._grow()
+            if self.latest and self.mask + 1 >= MAX_LATEST:
+                self._forget()
+            else:
+                with cython.gil:
+                    self._grow()
         at = (((key ^ (key >> 29)) * scatter) >> 7) & self.mask
         while self.keys[at] != 0:
             at = (at + 1) & self.mask
         self.keys[at] = key
         self.values[at] = value
         self.count += 1
+        return 0
+
+    def _forget(self) -> cython.int:
+        i: cython.Py_ssize_t
+        size: cython.Py_ssize_t = self.mask + 1
+        for i in range(size):
+            self.keys[i] = 0
+        self.count = 0
         return 0
 
     def _grow(self) -> None:

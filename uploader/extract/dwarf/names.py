@@ -75,7 +75,8 @@ class NameReader:
         self.scopes = {}
         self.number_of = table.number_of
         self.names = table.names
-        self.memo = Memo()
+        # References lead into the unit that they stand in, or not far.
+        self.memo = Memo(latest=True)
         self.strp_memo = Memo()
         self.supplementary = supplementary
         self.known_end = 0

@@ -9,7 +9,7 @@ import cython
 
 from uploader.extract.dwarf.sections import DwarfSections
 from uploader.extract.dwarf.unit_columns import UnitColumns
-from uploader.symbols.columns import grown
+from uploader.symbols.columns import grown, zeros
 from uploader.symbols.touching import join_touching
 
 
@@ -38,7 +38,8 @@ class RangeReader:
     end: cython.ulonglong[::1]
     position: cython.longlong
 
-    def __init__(self, sections: DwarfSections, units: UnitColumns) -> None:
+    def __init__(self, sections: DwarfSections, units: UnitColumns, size_bytes: int = 0) -> None:
+        """``size_bytes`` is about how much of `.debug_info` will ask in one go."""
         self.ranges = sections.ranges
         self.ranges_size = len(sections.ranges)
         self.rnglists = sections.rnglists
@@ -49,8 +50,10 @@ class RangeReader:
         self.budget = 0
         self.units = units
         self.count = 0
-        self.start = array("Q", [0]) * 64
-        self.end = array("Q", [0]) * 64
+        # Seldom more are found; room that is not used takes no memory.
+        ranges = 64 + size_bytes // 48
+        self.start = zeros("Q", ranges)
+        self.end = zeros("Q", ranges)
         self.position = 0
         self.allot(1.0)
 
@@ -68,7 +71,7 @@ class RangeReader:
         """(first, start, end): the ranges of item ``i`` of a walk's columns are ``first[i]:first[i + 1]``.
 
         ``unit_of`` gives each item's unit. With ``executable``, only ranges that lie in executable code count, and of those that
-        start at address 0 only such as end at ``end_of_first``, unless that is 0.
+        start at address 0 only such as end at ``end_of_first``, unless that is 0. The next call uses the memory of what this one gave.
         """
         n: cython.Py_ssize_t = len(unit_of)
         first_column = array("I", [0]) * (n + 1)
@@ -86,8 +89,6 @@ class RangeReader:
         first_end: cython.ulonglong = end_of_first
         checked: cython.int = -1 if executable is None else len(executable)
         self.count = 0
-        self.start = array("Q", [0]) * (n + 64)
-        self.end = array("Q", [0]) * (n + 64)
         i: cython.Py_ssize_t
         before: cython.Py_ssize_t
         with cython.nogil:

@@ -143,8 +143,11 @@ def read_sections(
         warnings_of_split = split.warnings
     main = Part(sections=sections, abbrevs=abbrevs, units=units)
     named.append(join_named(all_of, main, where, names, other.names, pool, threads))
-    node_unit = memoryview(gather(memoryview(all_of.node_function), memoryview(all_of.function_unit)))
-    function_unit = memoryview(all_of.function_unit)
+    joined = all_of.columns()
+    function_unit = memoryview(joined.pop("function_unit"))
+    node_unit = memoryview(gather(memoryview(joined.pop("node_function")), function_unit))
+    for name, unit_of in (("function_decl_file", function_unit), ("node_call_file", node_unit)):
+        joined[name] = slots_of(memoryview(joined[name]), unit_of, first_slot, slot_count, file_base)
     sequence_start, sequence_end, sequence_table = tables.sequences()
     columns = SourceColumns(
         names=names,
@@ -152,22 +155,8 @@ def read_sections(
         file_slots=len(tables.files),
         function_name=concatenated(each.function_name for each in named),
         function_table=gather(function_unit, memoryview(unit_table)),
-        function_decl_file=slots_of(
-            memoryview(all_of.function_decl_file), function_unit, first_slot, slot_count, file_base
-        ),
-        function_decl_line=all_of.function_decl_line,
-        function_node=all_of.function_node,
-        function_node_end=all_of.function_node_end,
-        function_range=all_of.function_range,
-        range_start=all_of.range_start,
-        range_end=all_of.range_end,
-        node_depth=all_of.node_depth,
         node_name=concatenated(each.node_name for each in named),
-        node_call_file=slots_of(memoryview(all_of.node_call_file), node_unit, first_slot, slot_count, file_base),
-        node_call_line=all_of.node_call_line,
-        node_range=all_of.node_range,
-        node_range_start=all_of.node_range_start,
-        node_range_end=all_of.node_range_end,
+        **joined,
         table_first=tables.first,
         row_address=tables.address,
         row_file=tables.file,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from mmap import mmap
+
 from uploader.extract.dwarf.constants import (
     FORM_GNU_STR_INDEX,
     FORM_GNU_STRP_ALT,
@@ -82,7 +84,7 @@ def string_at(data: bytes | memoryview, offset: int) -> bytes:
     if offset >= len(data):
         return b""
     whole = data.obj if isinstance(data, memoryview) else data
-    if isinstance(whole, bytes | bytearray) and len(whole) == len(data):
+    if isinstance(whole, bytes | bytearray | mmap) and len(whole) == len(data):
         end = whole.find(b"\0", offset)
         return bytes(whole[offset:end]) if end >= 0 else b""
     size = 256

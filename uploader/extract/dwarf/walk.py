@@ -76,8 +76,12 @@ class Walk:
         addresses: bytes | memoryview,
         executable: list[tuple[int, int]],
         end_of_first: int = 0,
+        size_bytes: int = 0,
     ) -> None:
-        """``end_of_first`` is where the one function ends that may start at address 0; 0 where any may."""
+        """``end_of_first`` is where the one function ends that may start at address 0; 0 where any may.
+
+        ``size_bytes`` is about how much of `.debug_info` will be walked in one go.
+        """
         self.reader = reader
         self.end_of_first = end_of_first
         self.reached = 0
@@ -93,23 +97,26 @@ class Walk:
         self.function_count = 0
         self.node_count = 0
         self.scope_count = 0
-        self.function_offset = array("Q", [0]) * 64
-        self.function_unit = array("I", [0]) * 64
-        self.function_pc = array("I", [0]) * 64
-        self.function_a = array("Q", [0]) * 64
-        self.function_b = array("Q", [0]) * 64
-        self.function_decl_file = array("I", [0]) * 64
-        self.function_decl_line = array("I", [0]) * 64
-        self.node_function = array("I", [0]) * 64
-        self.node_depth = array("I", [0]) * 64
-        self.node_origin = array("Q", [0]) * 64
-        self.node_call_file = array("I", [0]) * 64
-        self.node_call_line = array("I", [0]) * 64
-        self.node_pc = array("I", [0]) * 64
-        self.node_a = array("Q", [0]) * 64
-        self.node_b = array("Q", [0]) * 64
-        self.scope_child = array("Q", [0]) * 64
-        self.scope_parent = array("Q", [0]) * 64
+        # Seldom more are found; room that is not used takes no memory.
+        functions = scopes = 64 + size_bytes // 128
+        nodes = 64 + size_bytes // 64
+        self.function_offset = zeros("Q", functions)
+        self.function_unit = zeros("I", functions)
+        self.function_pc = zeros("I", functions)
+        self.function_a = zeros("Q", functions)
+        self.function_b = zeros("Q", functions)
+        self.function_decl_file = zeros("I", functions)
+        self.function_decl_line = zeros("I", functions)
+        self.node_function = zeros("I", nodes)
+        self.node_depth = zeros("I", nodes)
+        self.node_origin = zeros("Q", nodes)
+        self.node_call_file = zeros("I", nodes)
+        self.node_call_line = zeros("I", nodes)
+        self.node_pc = zeros("I", nodes)
+        self.node_a = zeros("Q", nodes)
+        self.node_b = zeros("Q", nodes)
+        self.scope_child = zeros("Q", scopes)
+        self.scope_parent = zeros("Q", scopes)
         self.stack_function = zeros("q", MAX_DEPTH + 2)
         self.stack_inline = zeros("I", MAX_DEPTH + 2)
         self.stack_scopes = zeros("I", MAX_DEPTH + 2)
