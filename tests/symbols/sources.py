@@ -57,8 +57,8 @@ class Symbols:
     def __len__(self) -> int:
         return len(self.listed)
 
-    def name(self, index: int) -> bytes:
-        return self.listed[index][2].encode()
+    def names(self) -> list[bytes]:
+        return [name.encode() for _, _, name in self.listed]
 
 
 def sequences_of(tables: Sequence[Sequence[Row]]) -> list[tuple[int, int, int]]:

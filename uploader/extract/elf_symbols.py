@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
@@ -63,6 +63,13 @@ class ElfSymbols:
         """The name of symbol ``index``."""
         offset = self.name_offset[index]
         return self.text[offset : offset + self.name_length[index]]
+
+    def names(self) -> Iterator[bytes]:
+        """The names of all symbols."""
+        text = self.text
+        return (
+            text[offset : offset + length] for offset, length in zip(self.name_offset, self.name_length, strict=True)
+        )
 
     def source_of(self, index: int) -> Source:
         """The table that symbol ``index`` was chosen from."""

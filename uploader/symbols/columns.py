@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import mmap
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -181,6 +181,19 @@ class NameTable:
         self.names = [self.names[number] for number in order]
         # Hardly anybody names more from here on: those who do pay for finding names again.
         self.number_of = {}
+
+    def intern_all(self, names: Iterable[bytes]) -> array[int]:
+        """The numbers of names."""
+        self.intern(b"")
+        known, listed = self.number_of, self.names
+        numbers = array(TYPE_INDEX)
+        for name in names:
+            number = known.get(name)
+            if number is None:
+                number = known[name] = len(listed)
+                listed.append(name)
+            numbers.append(number)
+        return numbers
 
     def intern(self, name: bytes) -> int:
         """The number of a name, a new one where it is new."""

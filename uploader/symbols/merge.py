@@ -11,7 +11,7 @@ The rules, from the strongest:
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -31,8 +31,8 @@ class Symbols(Protocol):
 
     def __len__(self) -> int: ...
 
-    def name(self, index: int) -> bytes:
-        """The name of a symbol."""
+    def names(self) -> Iterable[bytes]:
+        """The name of each."""
 
 
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)
@@ -54,7 +54,7 @@ class SymbolPieces:
 
     def __init__(self, symbols: Symbols, names: NameTable) -> None:
         self.start = symbols.start
-        self.name = array("I", [names.intern(symbols.name(symbol)) for symbol in range(len(symbols))])
+        self.name = names.intern_all(symbols.names())
         self.pieces = cut(symbols.start, symbols.end)
 
 

@@ -11,6 +11,9 @@ from uploader.extract.dwarf.units import Unit
 _SHARED = (FORM_STRING, FORM_STRP, FORM_LINE_STRP)
 """Forms whose value alone says which string is meant, whatever the unit."""
 
+Place = tuple[int, int]
+"""The form and value of a string."""
+
 
 class FileNames:
     """Turns files of line tables into (directory, base name) pairs."""
@@ -18,64 +21,62 @@ class FileNames:
     def __init__(self, sections: DwarfSections) -> None:
         self._sections = sections
         self._strings = StringReader(sections)
-        self._fixed: dict[tuple[object, ...], tuple[bytes, bytes] | None] = {}
-        self._known: dict[tuple[object, ...], tuple[bytes, bytes]] = {}
+        self._text: dict[Place, bytes] = {}
+        self._known: dict[tuple[Place, Place, bytes], tuple[bytes, bytes]] = {}
 
     def pair(self, header: LineHeader, index: int, unit: Unit | None) -> tuple[bytes, bytes]:
         """The directory and base name of file ``index`` (0 is the first entry), joined with the compilation directory where relative."""
         if index >= header.file_count:
             return b"", b""
         file, directory = _places(header, index)
-        if file[0] not in _SHARED or directory[0] not in _SHARED:
-            return self._pair(file, directory, unit.comp_dir if unit else b"", unit)
-        fixed = self._fixed_pair(file, directory)
-        return fixed if fixed is not None else self._joined_pair(file, directory, unit.comp_dir if unit else b"")
+        return self._pair(file, directory, unit.comp_dir if unit else b"", unit)
 
     def fixed_pair(self, header: LineHeader, index: int) -> tuple[bytes, bytes] | None:
         """The same before the unit is known; None where it has a say. What is likely to be said then is found out already."""
         file, directory = _places(header, index)
         if file[0] not in _SHARED or directory[0] not in _SHARED:
             return None
-        fixed = self._fixed_pair(file, directory)
-        if fixed is None and header.version >= 5 and header.directory_count:
+        if is_absolute(self._read(file, None)) or is_absolute(self._read(directory, None)):
+            return self._pair(file, directory, b"", None)
+        if header.version >= 5 and header.directory_count:
             # The first directory is that of the compilation (DWARF 5 §6.2.4), and nearly always as its unit has it.
-            form, value = header.directory(0)
-            if form in _SHARED:
-                self._joined_pair(file, directory, self._read(form, value, None))
-        return fixed
+            compilation = header.directory(0)
+            if compilation[0] in _SHARED:
+                self._pair(file, directory, self._read(compilation, None), None)
+        return None
 
-    def _joined_pair(self, file: tuple[int, int], directory: tuple[int, int], comp_dir: bytes) -> tuple[bytes, bytes]:
+    def _pair(self, file: Place, directory: Place, comp_dir: bytes, unit: Unit | None) -> tuple[bytes, bytes]:
+        if file[0] not in _SHARED or directory[0] not in _SHARED:
+            return _joined(self._read(file, unit), self._read(directory, unit), comp_dir)
+        # Units of one project list the same headers from the same places of the string sections, again and again.
         key = (file, directory, comp_dir)
         known = self._known.get(key)
         if known is None:
-            known = self._known[key] = self._pair(file, directory, comp_dir, None)
+            known = self._known[key] = _joined(self._read(file, None), self._read(directory, None), comp_dir)
         return known
 
-    def _fixed_pair(self, file: tuple[int, int], directory: tuple[int, int]) -> tuple[bytes, bytes] | None:
-        # Units of one project list the same headers from the same places of the string sections, again and again.
-        key = (file, directory)
-        if key not in self._fixed:
-            pair = self._pair(file, directory, b"", None)
-            self._fixed[key] = pair if is_absolute(pair[0]) else None
-        return self._fixed[key]
-
-    def _pair(
-        self, file: tuple[int, int], directory: tuple[int, int], comp_dir: bytes, unit: Unit | None
-    ) -> tuple[bytes, bytes]:
-        name = self._read(*file, unit)
-        if is_absolute(name):
-            return split(name)
-        path = self._read(*directory, unit)
-        return split(join(path if is_absolute(path) else join(comp_dir, path), name))
-
-    def _read(self, form: int, value: int, unit: Unit | None) -> bytes:
-        if form == FORM_STRING:
-            return string_at(self._sections.line, value) if value >= 0 else b""
-        return self._strings.read(self._strings.locate(form, value, unit))
+    def _read(self, place: Place, unit: Unit | None) -> bytes:
+        text = self._text.get(place)
+        if text is None:
+            form, value = place
+            if form == FORM_STRING:
+                text = string_at(self._sections.line, value) if value >= 0 else b""
+            else:
+                text = self._strings.read(self._strings.locate(form, value, unit))
+            if form in _SHARED:
+                self._text[place] = text
+        return text
 
 
-def _places(header: LineHeader, index: int) -> tuple[tuple[int, int], tuple[int, int]]:
-    """(form, value) of a file's name and of its directory."""
+def _joined(name: bytes, directory: bytes, comp_dir: bytes) -> tuple[bytes, bytes]:
+    if is_absolute(name):
+        return split(name)
+    path = directory if is_absolute(directory) else join(comp_dir, directory)
+    return split(join(path, name))
+
+
+def _places(header: LineHeader, index: int) -> tuple[Place, Place]:
+    """Where a file's name and its directory's are."""
     form, value, directory_index = header.file(index)
     directory = (FORM_STRING, -1)
     if directory_index < header.directory_count and (directory_index or header.version >= 5):
