@@ -4,9 +4,8 @@ Every abbreviation becomes two short programs. *Skip* steps over a DIE that nobo
 so that most DIEs cost one addition. *Capture* keeps the attributes that have a slot (`constants.SLOT_OF_ATTRIBUTE`).
 All tables of a section lie in one set of flat columns, which the walk reads without the GIL.
 
-A step is a byte count, or one of the negative codes below for what can't be sized without looking. An abbreviation's kind is 0 for DIEs
-of no interest, 1 for scopes, 2 for subprograms without code that name themselves (they may need their scopes for a qualified name), 3 for
-subprograms with code, 4 for inlined subroutines.
+A step is a byte count, or one of the negative codes below for what can't be sized without looking. An abbreviation's kind
+(`constants.KIND_SUBPROGRAM` and its like) is what the walk does at its DIEs.
 """
 
 from __future__ import annotations
@@ -64,7 +63,27 @@ from uploader.extract.dwarf.constants import (
     FORM_STRX3,
     FORM_STRX4,
     FORM_UDATA,
+    KIND_DECLARATION,
+    KIND_INLINED,
+    KIND_OTHER,
+    KIND_SCOPE,
+    KIND_SUBPROGRAM,
+    SLOT_ABSTRACT_ORIGIN,
+    SLOT_LINKAGE_NAME,
+    SLOT_LOW_PC,
     SLOT_OF_ATTRIBUTE,
+    SLOT_RANGES,
+    SLOT_SPECIFICATION,
+    TAG_CLASS_TYPE,
+    TAG_ENTRY_POINT,
+    TAG_ENUMERATION_TYPE,
+    TAG_INLINED_SUBROUTINE,
+    TAG_INTERFACE_TYPE,
+    TAG_MODULE,
+    TAG_NAMESPACE,
+    TAG_STRUCTURE_TYPE,
+    TAG_SUBPROGRAM,
+    TAG_UNION_TYPE,
 )
 from uploader.symbols.columns import grown, zeros
 
@@ -139,6 +158,28 @@ def form_step(form: int, address_size: int, offset_size: int, version: int) -> i
     if step == _OFFSET_SIZED:
         return offset_size
     return step
+
+
+CLASS_TYPE = cython.declare(cython.ulonglong, TAG_CLASS_TYPE)
+ENTRY_POINT = cython.declare(cython.ulonglong, TAG_ENTRY_POINT)
+ENUMERATION_TYPE = cython.declare(cython.ulonglong, TAG_ENUMERATION_TYPE)
+INLINED_SUBROUTINE = cython.declare(cython.ulonglong, TAG_INLINED_SUBROUTINE)
+INTERFACE_TYPE = cython.declare(cython.ulonglong, TAG_INTERFACE_TYPE)
+MODULE = cython.declare(cython.ulonglong, TAG_MODULE)
+NAMESPACE = cython.declare(cython.ulonglong, TAG_NAMESPACE)
+STRUCTURE_TYPE = cython.declare(cython.ulonglong, TAG_STRUCTURE_TYPE)
+SUBPROGRAM = cython.declare(cython.ulonglong, TAG_SUBPROGRAM)
+UNION_TYPE = cython.declare(cython.ulonglong, TAG_UNION_TYPE)
+
+OTHER = cython.declare(cython.int, KIND_OTHER)
+SCOPE = cython.declare(cython.int, KIND_SCOPE)
+DECLARATION = cython.declare(cython.int, KIND_DECLARATION)
+WITH_CODE = cython.declare(cython.int, KIND_SUBPROGRAM)
+INLINED = cython.declare(cython.int, KIND_INLINED)
+HAS_CODE = cython.declare(cython.longlong, 1 << SLOT_LOW_PC | 1 << SLOT_RANGES)
+HAS_OTHER_NAME = cython.declare(
+    cython.longlong, 1 << SLOT_LINKAGE_NAME | 1 << SLOT_ABSTRACT_ORIGIN | 1 << SLOT_SPECIFICATION
+)
 
 
 class Abbrevs:
@@ -399,15 +440,17 @@ class Abbrevs:
 
     def _kind(self, tag: cython.ulonglong, slots: cython.longlong) -> cython.int:
         """What the walk does at a DIE of this tag whose abbreviation carries these slots (a bit set)."""
-        if tag == 0x1D:
-            return 4
-        if tag == 0x2E or tag == 0x03:
-            if slots & ((1 << 4) | (1 << 6)):
-                return 3
-            return 0 if slots & 0b1110 else 2
-        if tag == 0x02 or tag == 0x04 or tag == 0x13 or tag == 0x17 or tag == 0x1E or tag == 0x38 or tag == 0x39:
-            return 1
-        return 0
+        if tag == INLINED_SUBROUTINE:
+            return INLINED
+        if tag == SUBPROGRAM or tag == ENTRY_POINT:
+            if slots & HAS_CODE:
+                return WITH_CODE
+            return OTHER if slots & HAS_OTHER_NAME else DECLARATION
+        if tag == STRUCTURE_TYPE or tag == CLASS_TYPE or tag == NAMESPACE or tag == UNION_TYPE:
+            return SCOPE
+        if tag == ENUMERATION_TYPE or tag == MODULE or tag == INTERFACE_TYPE:
+            return SCOPE
+        return OTHER
 
     def _add_code(self, code: cython.ulonglong) -> cython.int:
         n: cython.Py_ssize_t = self.code_total

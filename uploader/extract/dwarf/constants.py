@@ -59,6 +59,26 @@ UNIT_SKELETON: Final = 0x04
 UNIT_SPLIT_COMPILE: Final = 0x05
 UNIT_SPLIT_TYPE: Final = 0x06
 
+TAG_ENTRY_POINT: Final = 0x03
+TAG_CLASS_TYPE: Final = 0x02
+TAG_ENUMERATION_TYPE: Final = 0x04
+TAG_STRUCTURE_TYPE: Final = 0x13
+TAG_UNION_TYPE: Final = 0x17
+TAG_INLINED_SUBROUTINE: Final = 0x1D
+TAG_MODULE: Final = 0x1E
+TAG_SUBPROGRAM: Final = 0x2E
+TAG_INTERFACE_TYPE: Final = 0x38
+TAG_NAMESPACE: Final = 0x39
+
+KIND_OTHER: Final = 0
+"""A DIE of no interest."""
+KIND_SCOPE: Final = 1
+KIND_DECLARATION: Final = 2
+"""A subprogram without code that names itself: it may need its scopes for a qualified name."""
+KIND_SUBPROGRAM: Final = 3
+"""A subprogram with code."""
+KIND_INLINED: Final = 4
+
 SLOT_NAME: Final = 0
 SLOT_LINKAGE_NAME: Final = 1
 SLOT_ABSTRACT_ORIGIN: Final = 2
@@ -72,15 +92,14 @@ SLOT_DECL_FILE: Final = 9
 SLOT_DECL_LINE: Final = 10
 SLOT_STMT_LIST: Final = 11
 SLOT_COMP_DIR: Final = 12
-SLOT_LANGUAGE: Final = 13
+SLOT_ENTRY_PC: Final = 13
 SLOT_STR_OFFSETS_BASE: Final = 14
 SLOT_ADDR_BASE: Final = 15
 SLOT_RNGLISTS_BASE: Final = 16
 SLOT_GNU_RANGES_BASE: Final = 17
 SLOT_DWO_NAME: Final = 18
 SLOT_GNU_DWO_ID: Final = 19
-SLOT_ENTRY_PC: Final = 20
-SLOT_COUNT: Final = 21
+SLOT_COUNT: Final = 20
 
 SLOT_OF_ATTRIBUTE: Final[dict[int, int]] = {
     0x03: SLOT_NAME,
@@ -97,7 +116,6 @@ SLOT_OF_ATTRIBUTE: Final[dict[int, int]] = {
     0x3B: SLOT_DECL_LINE,
     0x10: SLOT_STMT_LIST,
     0x1B: SLOT_COMP_DIR,
-    0x13: SLOT_LANGUAGE,
     0x72: SLOT_STR_OFFSETS_BASE,
     0x73: SLOT_ADDR_BASE,
     0x2133: SLOT_ADDR_BASE,  # DW_AT_GNU_addr_base

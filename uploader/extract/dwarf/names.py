@@ -11,6 +11,12 @@ from collections.abc import Sequence
 import cython
 
 from uploader.errors import MalformedDwarf
+from uploader.extract.dwarf.constants import (
+    SLOT_ABSTRACT_ORIGIN,
+    SLOT_LINKAGE_NAME,
+    SLOT_NAME,
+    SLOT_SPECIFICATION,
+)
 from uploader.extract.dwarf.die import DieReader
 from uploader.extract.dwarf.memo import Memo
 from uploader.extract.dwarf.strings import StringReader
@@ -22,6 +28,12 @@ MAX_SCOPES = 64
 
 IN_SUPPLEMENTARY = cython.declare(cython.longlong, 1 << 61)
 """Added to the offset of a DIE in the supplementary file (`walk` does it, too)."""
+
+
+NAME = cython.declare(cython.int, SLOT_NAME)
+LINKAGE_NAME = cython.declare(cython.int, SLOT_LINKAGE_NAME)
+ORIGIN = cython.declare(cython.int, SLOT_ABSTRACT_ORIGIN)
+SPECIFICATION = cython.declare(cython.int, SLOT_SPECIFICATION)
 
 
 @cython.final
@@ -176,21 +188,21 @@ class NameReader:
                 break
             if not self._read(die):
                 break
-            if self.reader.present & 2:
-                number = self._number(self.reader.form[1], self.reader.value[1], self.unit)
+            if self.reader.present >> LINKAGE_NAME & 1:
+                number = self._number(self.reader.form[LINKAGE_NAME], self.reader.value[LINKAGE_NAME], self.unit)
                 if number:
                     self._keep(offset, out, number)
                     return True
-            if self.reader.present & 1:
-                self.name_form = self.reader.form[0]
-                self.name_value = self.reader.value[0]
+            if self.reader.present >> NAME & 1:
+                self.name_form = self.reader.form[NAME]
+                self.name_value = self.reader.value[NAME]
                 self.name_unit = self.unit
                 self.named = die
             die = 0
-            if self.reader.present & 4:
-                die = self._target(2)
-            if die == 0 and self.reader.present & 8:
-                die = self._target(3)
+            if self.reader.present >> ORIGIN & 1:
+                die = self._target(ORIGIN)
+            if die == 0 and self.reader.present >> SPECIFICATION & 1:
+                die = self._target(SPECIFICATION)
             step += 1
         return False
 
@@ -324,9 +336,9 @@ class NameReader:
         while (scope := self.scopes.get(child)) is not None and len(parts) < MAX_SCOPES and scope < child:
             part = b""
             try:
-                if self._read(scope) and self.reader.present & 1:
+                if self._read(scope) and self.reader.present >> NAME & 1:
                     part = self.strings.read(
-                        self.strings.locate(self.reader.form[0], self.reader.value[0], self.units[self.unit])
+                        self.strings.locate(self.reader.form[NAME], self.reader.value[NAME], self.units[self.unit])
                     )
             except (MalformedDwarf, IndexError):
                 break

@@ -16,7 +16,6 @@ from uploader.extract.dwarf.constants import (
     SLOT_GNU_DWO_ID,
     SLOT_GNU_RANGES_BASE,
     SLOT_HIGH_PC,
-    SLOT_LANGUAGE,
     SLOT_LOW_PC,
     SLOT_NAME,
     SLOT_RANGES,
@@ -142,8 +141,6 @@ def _read_first_die(unit: Unit, reader: DieReader, strings: StringReader) -> Non
     _pass_selectors(unit, strings._sections)
     if (found := reader.slot(SLOT_STMT_LIST)) is not None:
         unit.line_offset = found[1]
-    if (found := reader.slot(SLOT_LANGUAGE)) is not None:
-        unit.language = found[1]
     if (found := reader.slot(SLOT_GNU_DWO_ID)) is not None:
         unit.dwo_id = found[1]
     if (found := reader.slot(SLOT_GNU_RANGES_BASE)) is not None and unit.version < 5:

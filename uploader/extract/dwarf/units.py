@@ -27,7 +27,6 @@ class Unit:
     table: int
     low_pc: int = 0
     line_offset: int = NO_OFFSET
-    language: int = 0
     addr_base: int = 0
     """Where its first address lies in `.debug_addr`."""
     address_stride: int = 8

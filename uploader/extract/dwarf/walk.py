@@ -11,11 +11,48 @@ from array import array
 import cython
 
 from uploader.errors import MalformedDwarf
+from uploader.extract.dwarf.constants import (
+    KIND_DECLARATION,
+    KIND_SUBPROGRAM,
+    SLOT_ABSTRACT_ORIGIN,
+    SLOT_CALL_FILE,
+    SLOT_CALL_LINE,
+    SLOT_DECL_FILE,
+    SLOT_DECL_LINE,
+    SLOT_HIGH_PC,
+    SLOT_LINKAGE_NAME,
+    SLOT_LOW_PC,
+    SLOT_RANGES,
+    SLOT_SPECIFICATION,
+)
 from uploader.extract.dwarf.die import DieReader
 from uploader.extract.dwarf.unit_columns import UnitColumns
 from uploader.symbols.columns import grown, zeros
 
 MAX_DEPTH = 16384
+DEPTH_LIMIT = cython.declare(cython.Py_ssize_t, MAX_DEPTH)
+
+INTERESTING = cython.declare(cython.int, KIND_SUBPROGRAM)
+"""DIEs of this kind and those behind it are captured."""
+DECLARATION = cython.declare(cython.int, KIND_DECLARATION)
+STEP_LEB = cython.declare(cython.int, -1)
+
+ORIGIN = cython.declare(cython.int, SLOT_ABSTRACT_ORIGIN)
+LOW_PC = cython.declare(cython.int, SLOT_LOW_PC)
+HIGH_PC = cython.declare(cython.int, SLOT_HIGH_PC)
+RANGES = cython.declare(cython.int, SLOT_RANGES)
+CALL_FILE = cython.declare(cython.int, SLOT_CALL_FILE)
+CALL_LINE = cython.declare(cython.int, SLOT_CALL_LINE)
+DECL_FILE = cython.declare(cython.int, SLOT_DECL_FILE)
+DECL_LINE = cython.declare(cython.int, SLOT_DECL_LINE)
+HAS_OTHER_NAME = cython.declare(
+    cython.longlong, 1 << SLOT_LINKAGE_NAME | 1 << SLOT_ABSTRACT_ORIGIN | 1 << SLOT_SPECIFICATION
+)
+HAS_RANGES = cython.declare(cython.longlong, 1 << SLOT_RANGES)
+HAS_BOUNDS = cython.declare(cython.longlong, 1 << SLOT_LOW_PC | 1 << SLOT_HIGH_PC)
+
+PC_BOUNDS = cython.declare(cython.uint, 1)
+PC_RANGES = cython.declare(cython.uint, 2)
 
 
 @cython.final
@@ -229,13 +266,13 @@ class Walk:
             child_function = function
             child_inline = inline_depth
             child_scopes = scopes
-            if kind >= 3:
+            if kind >= INTERESTING:
                 p = self.reader.capture(p, abbrev)
                 self.reached = p
-                if kind == 3:
+                if kind == INTERESTING:
                     child_function = self._function(die)
                     child_inline = 0
-                    if self.reader.present & 0b1110 == 0 and scopes:
+                    if self.reader.present & HAS_OTHER_NAME == 0 and scopes:
                         self._scope(die, scopes)
                 elif function >= 0:
                     child_inline = self._node(function, inline_depth)
@@ -248,7 +285,7 @@ class Walk:
                     step = steps[i]
                     if step >= 0:
                         p += step
-                    elif step == -1:
+                    elif step == STEP_LEB:
                         while data[p] >= 0x80:
                             p += 1
                         p += 1
@@ -256,16 +293,16 @@ class Walk:
                         p = self.reader.skip_form(p, step)
                     i += 1
                 if kind:
-                    if kind == 2:
+                    if kind == DECLARATION:
                         if scopes:
                             self._scope(die, scopes)
-                    elif children[abbrev] and scopes < 16384:
+                    elif children[abbrev] and scopes < DEPTH_LIMIT:
                         self.open_scope[scopes] = die
                         self.open_recorded[scopes] = 0
                         child_scopes = scopes + 1
             if children[abbrev]:
                 depth += 1
-                if depth >= 16384:
+                if depth >= DEPTH_LIMIT:
                     with cython.gil:
                         raise MalformedDwarf(f"the DIE at 0x{die:x} is nested too deep")
                 stack_function[depth] = child_function
@@ -289,13 +326,13 @@ class Walk:
         pc: cython.uint
         a: cython.ulonglong = 0
         b: cython.ulonglong = 0
-        if self.reader.present & (1 << 6):
-            pc = 2
-            a = self.reader.value[6]
-            b = self.reader.form[6]
-        elif self.reader.present & (1 << 4) and self.reader.present & (1 << 5):
-            pc = 1
-            a = self._address(self.reader.form[4], self.reader.value[4])
+        if self.reader.present & HAS_RANGES:
+            pc = PC_RANGES
+            a = self.reader.value[RANGES]
+            b = self.reader.form[RANGES]
+        elif self.reader.present & HAS_BOUNDS == HAS_BOUNDS:
+            pc = PC_BOUNDS
+            a = self._address(self.reader.form[LOW_PC], self.reader.value[LOW_PC])
             b = self._high(a)
             if b <= a or not self._executable(a, b):
                 return -1
@@ -312,8 +349,8 @@ class Walk:
         self.function_pc[n] = pc
         self.function_a[n] = a
         self.function_b[n] = b
-        self.function_decl_file[n] = self._small(9)
-        self.function_decl_line[n] = self._small(10)
+        self.function_decl_file[n] = self._small(DECL_FILE)
+        self.function_decl_line[n] = self._small(DECL_LINE)
         self.function_count = n + 1
         return n
 
@@ -325,13 +362,13 @@ class Walk:
         pc: cython.uint = 0
         a: cython.ulonglong = 0
         b: cython.ulonglong = 0
-        if self.reader.present & (1 << 6):
-            pc = 2
-            a = self.reader.value[6]
-            b = self.reader.form[6]
-        elif self.reader.present & (1 << 4) and self.reader.present & (1 << 5):
-            pc = 1
-            a = self._address(self.reader.form[4], self.reader.value[4])
+        if self.reader.present & HAS_RANGES:
+            pc = PC_RANGES
+            a = self.reader.value[RANGES]
+            b = self.reader.form[RANGES]
+        elif self.reader.present & HAS_BOUNDS == HAS_BOUNDS:
+            pc = PC_BOUNDS
+            a = self._address(self.reader.form[LOW_PC], self.reader.value[LOW_PC])
             b = self._high(a)
             if b <= a:
                 return 0
@@ -343,9 +380,9 @@ class Walk:
                 self._grow_nodes()
         self.node_function[n] = function
         self.node_depth[n] = depth + 1
-        self.node_origin[n] = self._reference(2)
-        self.node_call_file[n] = self._small(7)
-        self.node_call_line[n] = self._small(8)
+        self.node_origin[n] = self._reference(ORIGIN)
+        self.node_call_file[n] = self._small(CALL_FILE)
+        self.node_call_line[n] = self._small(CALL_LINE)
         self.node_pc[n] = pc
         self.node_a[n] = a
         self.node_b[n] = b
@@ -435,8 +472,8 @@ class Walk:
     @cython.exceptval(0xFFFFFFFFFFFFFFFE, check=True)
     def _high(self, low: cython.ulonglong) -> cython.ulonglong:
         """DW_AT_high_pc as an address: a constant counts from the low pc (DWARF 4 §2.17.2)."""
-        form: cython.int = self.reader.form[5]
-        raw: cython.ulonglong = self.reader.value[5]
+        form: cython.int = self.reader.form[HIGH_PC]
+        raw: cython.ulonglong = self.reader.value[HIGH_PC]
         if form == 0x01 or form == 0x1B or 0x29 <= form <= 0x2C or form == 0x1F01:
             return self._address(form, raw)
         top: cython.ulonglong = 0xFFFFFFFFFFFFFFFF
