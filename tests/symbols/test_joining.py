@@ -1,0 +1,38 @@
+"""Whatever is said of how much will come, a growing column holds what was appended to it."""
+
+from __future__ import annotations
+
+from array import array
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from uploader.symbols.columns import LAZY_BYTES
+from uploader.symbols.joining import Growing
+
+some_columns = st.lists(st.lists(st.integers(0, 2**31 - 1), max_size=40), max_size=12)
+
+
+@given(some_columns, st.sampled_from([0.0, 0.01, 0.5, 1.0]), st.integers(0, 300), st.booleans())
+def test_columns_stand_end_to_end(columns: list[list[int]], done: float, room: int, wide: bool) -> None:
+    typecode = "Q" if wide else "I"
+    whole = Growing(typecode, 7, room=room)
+    for column in columns:
+        whole.extend(array(typecode, column), done)
+    assert list(whole.items) == [7, *(item for column in columns for item in column)]
+    assert len(whole) == len(whole.items)
+
+
+@given(some_columns, st.integers(0, 2**31 - 1))
+def test_what_is_shifted_is_only_what_is_appended(columns: list[list[int]], by: int) -> None:
+    whole = Growing("I", 7)
+    for column in columns:
+        whole.extend_shifted(array("I", column), by)
+    assert list(whole.items) == [7, *(item + by for column in columns for item in column)]
+
+
+def test_a_large_column_moves_to_memory_of_its_own_and_keeps_what_it_holds() -> None:
+    whole = Growing("Q")
+    for begin in range(0, LAZY_BYTES, 1000):
+        whole.extend(array("Q", range(begin, begin + 1000)), done=0.9)
+    assert list(whole.items) == list(range(len(whole)))
