@@ -58,7 +58,6 @@ class NameReader:
     strp_memo: Memo
     supplementary: NameReader | None
     known_end: cython.longlong
-    deferred: cython.bint
     waiting: cython.bint
     budget_bytes: cython.longlong
     at: cython.Py_ssize_t
@@ -92,7 +91,6 @@ class NameReader:
         self.strp_memo = Memo()
         self.supplementary = supplementary
         self.known_end = 0
-        self.deferred = False
         self.waiting = False
         self.budget_bytes = 2 * strings.size_bytes + 1048576
         self.at = 0
