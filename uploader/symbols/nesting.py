@@ -8,7 +8,10 @@ from collections.abc import Sequence
 import cython
 
 from uploader.symbols.columns import first_of, zeros
+from uploader.symbols.ordering import order_by
 from uploader.values import frozen
+
+LAST_ADDRESS = cython.declare(cython.ulonglong, 0xFFFFFFFFFFFFFFFF)
 
 
 @frozen
@@ -27,6 +30,7 @@ class _Ranges:
 
     start: cython.const[cython.ulonglong][::1]
     end: cython.const[cython.ulonglong][::1]
+    backward: cython.ulonglong[::1]
     order: cython.uint[::1]
     spare: cython.uint[::1]
     count: cython.Py_ssize_t
@@ -35,53 +39,18 @@ class _Ranges:
         self.start = start
         self.end = end
         self.count = len(start)
+        self.backward = zeros("Q", self.count)
         self.order = zeros("I", self.count)
         self.spare = zeros("I", self.count)
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1, check=True)
-    def _before(self, one: cython.uint, other: cython.uint) -> cython.bint:
-        if self.start[one] != self.start[other]:
-            return self.start[one] < self.start[other]
-        return self.end[one] > self.end[other]
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
-    def _merge(self, begin: cython.Py_ssize_t, middle: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
-        """Merges two runs that lie side by side; equal ones keep their order."""
-        left: cython.Py_ssize_t = begin
-        right: cython.Py_ssize_t = middle
-        at: cython.Py_ssize_t
-        if middle >= end or not self._before(self.order[middle], self.order[middle - 1]):
-            return 0
-        for at in range(begin, end):
-            if left < middle and (right >= end or not self._before(self.order[right], self.order[left])):
-                self.spare[at] = self.order[left]
-                left += 1
-            else:
-                self.spare[at] = self.order[right]
-                right += 1
-        for at in range(begin, end):
-            self.order[at] = self.spare[at]
-        return 0
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1)
     def _sort(self) -> cython.int:
         i: cython.Py_ssize_t
-        width: cython.Py_ssize_t = 1
         for i in range(self.count):
-            self.order[i] = i
-        while width < self.count:
-            i = 0
-            while i + width < self.count:
-                self._merge(i, i + width, min(i + 2 * width, self.count))
-                i += 2 * width
-            width *= 2
-        return 0
+            self.backward[i] = LAST_ADDRESS - self.end[i]
+        return order_by(self.start, self.backward, self.order, self.spare, self.count)
 
     @cython.cfunc
     @cython.nogil

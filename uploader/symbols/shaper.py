@@ -12,6 +12,7 @@ import cython
 
 from uploader.symbols.columns import SourceColumns, SymbolTable, first_of, grown, zeros
 from uploader.symbols.merge import Plan
+from uploader.symbols.ordering import order_by
 from uploader.symbols.siblings import part_siblings
 
 MAX_DEPTH = 1024
@@ -65,7 +66,7 @@ class Shaper:
 
     order: cython.uint[::1]
     spare: cython.uint[::1]
-    order_depth: cython.uint[::1]
+    order_depth: cython.ulonglong[::1]
     level_first: cython.Py_ssize_t[::1]
     level_last: cython.Py_ssize_t[::1]
     level_claimed: cython.ulonglong[::1]
@@ -116,7 +117,7 @@ class Shaper:
         self.range_end = zeros("Q", ranges)
         self.order = array("I", [0]) * 256
         self.spare = array("I", [0]) * 256
-        self.order_depth = array("I", [0]) * 256
+        self.order_depth = array("Q", [0]) * 256
         self.level_first = array("q", [0]) * (MAX_DEPTH + 2)
         self.level_last = array("q", [0]) * (MAX_DEPTH + 2)
         self.level_claimed = array("Q", [0]) * (MAX_DEPTH + 2)
@@ -328,11 +329,11 @@ class Shaper:
             with cython.gil:
                 self.order = array("I", [0]) * (2 * n)
                 self.spare = array("I", [0]) * (2 * n)
-                self.order_depth = array("I", [0]) * (2 * n)
+                self.order_depth = array("Q", [0]) * (2 * n)
         for node in range(first, self.nodes):
             for k in range(self.range_first[node], self.range_first[node + 1]):
                 self.order_depth[k - base] = self.node_depth[node]
-        self._sort(base, n)
+        order_by(self.order_depth, self.range_start[base : base + n], self.order, self.spare, n)
         for k in range(1, n):
             if (
                 self.order_depth[self.order[k]] == self.order_depth[self.order[k - 1]]
@@ -340,52 +341,6 @@ class Shaper:
             ):
                 return True
         return False
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
-    def _sort(self, base: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.int:
-        """Orders the ranges from ``base`` on by depth and start, by merging runs: those of a node ascend, and mostly those of a level."""
-        i: cython.Py_ssize_t
-        width: cython.Py_ssize_t = 1
-        for i in range(n):
-            self.order[i] = i
-        while width < n:
-            i = 0
-            while i + width < n:
-                if self._before(base, self.order[i + width], self.order[i + width - 1]):
-                    self._merge(base, i, i + width, min(i + 2 * width, n))
-                i += 2 * width
-            width *= 2
-        return 0
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
-    def _merge(
-        self, base: cython.Py_ssize_t, begin: cython.Py_ssize_t, middle: cython.Py_ssize_t, end: cython.Py_ssize_t
-    ) -> cython.int:
-        left: cython.Py_ssize_t = begin
-        right: cython.Py_ssize_t = middle
-        at: cython.Py_ssize_t
-        for at in range(begin, end):
-            if right >= end or (left < middle and not self._before(base, self.order[right], self.order[left])):
-                self.spare[at] = self.order[left]
-                left += 1
-            else:
-                self.spare[at] = self.order[right]
-                right += 1
-        for at in range(begin, end):
-            self.order[at] = self.spare[at]
-        return 0
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
-    def _before(self, base: cython.Py_ssize_t, one: cython.uint, other: cython.uint) -> cython.bint:
-        if self.order_depth[one] != self.order_depth[other]:
-            return self.order_depth[one] < self.order_depth[other]
-        return self.range_start[base + one] < self.range_start[base + other]
 
     @cython.cfunc
     @cython.nogil

@@ -1,0 +1,1 @@
+from uploader.symbols.ordering cimport order_by
