@@ -113,8 +113,11 @@ def conclude(
     allow_empty: bool,
     paths: Sequence[str | Path],
 ) -> Finished:
-    """Sorts the outcomes and finds the exit code; a run that no file came out of with symbols is `NothingFound`."""
-    ordered = tuple(sorted(outcomes, key=lambda outcome: outcome.path))
+    """Sorts the outcomes by path and id, whichever thread was done first, and finds the exit code.
+
+    A run that no file came out of with symbols is `NothingFound`.
+    """
+    ordered = tuple(sorted(outcomes, key=lambda outcome: (outcome.path, str(outcome.identity or ""))))
     if error is None and not allow_empty and not any(o.decision in _HELPFUL or o.exit_code for o in ordered):
         shown = ", ".join(str(path) for path in paths[:3]) + (", …" if len(paths) > 3 else "")
         error = NothingFound(
