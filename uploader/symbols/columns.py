@@ -108,6 +108,14 @@ def first_of(column: Any, count: int) -> array[int]:
     return cast("array[int]", memoryview(column)[:count])
 
 
+def whole_of(column: Any) -> memoryview:
+    """The column that `first_of` took the first items of."""
+    view = memoryview(column)
+    whole = memoryview(view.obj)
+    typecode: Any = view.format
+    return whole if whole.format == typecode else whole.cast(typecode)
+
+
 def taken(column: Any, count: int) -> array[int]:
     """The first ``count`` items of a column as an array of just that length."""
     view = memoryview(column)

@@ -6,7 +6,7 @@ from array import array
 
 import cython
 
-from uploader.symbols.columns import first_of, zeros
+from uploader.symbols.columns import first_of, whole_of, zeros
 
 
 class Growing:
@@ -16,6 +16,14 @@ class Growing:
         self._items = zeros(typecode, max(room, len(items)))
         self._items[: len(items)] = memoryview(array(typecode, items))
         self._count = len(items)
+
+    @classmethod
+    def onto(cls, column: memoryview | array[int]) -> Growing:
+        """One that begins with a column that `first_of` gave, and goes on in the same memory."""
+        growing = cls(memoryview(column).format)
+        growing._items = whole_of(column)
+        growing._count = len(column)
+        return growing
 
     def __len__(self) -> int:
         return self._count

@@ -50,6 +50,7 @@ class _Ranges:
         i: cython.Py_ssize_t
         for i in range(self.count):
             self.backward[i] = LAST_ADDRESS - self.end[i]
+            self.order[i] = i
         return order_by(self.start, self.backward, self.order, self.spare, self.count)
 
     @cython.cfunc

@@ -12,9 +12,9 @@ def order_by(
     spare: cython.uint[::1],
     count: cython.Py_ssize_t,
 ) -> cython.int:
-    """Fills ``order`` with the indexes below ``count``, ascending by ``major``, then by ``minor``, then by themselves.
+    """Sorts the first ``count`` indexes in ``order`` by their ``major``, then by their ``minor``; equal ones stay as they stand.
 
-    Needs no GIL; ``spare`` is as long, and its items are overwritten.
+    What is in order costs little. Needs no GIL; ``spare`` is as long, and its items are overwritten.
     """
     i: cython.Py_ssize_t
     width: cython.Py_ssize_t = 1
@@ -22,8 +22,6 @@ def order_by(
     right: cython.Py_ssize_t
     end: cython.Py_ssize_t
     at: cython.Py_ssize_t
-    for i in range(count):
-        order[i] = i
     while width < count:
         i = 0
         while i + width < count:

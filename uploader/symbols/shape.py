@@ -99,34 +99,28 @@ class _Part:
 
 
 _ITEMS = (
-    *(("start", "Q"), ("end", "Q"), ("name", "I"), ("row_address", "Q"), ("row_file", "I"), ("row_line", "I")),
-    *(("node_depth", "I"), ("node_name", "I"), ("node_call_file", "I"), ("node_call_line", "I")),
-    *(("range_start", "Q"), ("range_end", "Q")),
+    *("start", "end", "name", "row_address", "row_file", "row_line"),
+    *("node_depth", "node_name", "node_call_file", "node_call_line", "range_start", "range_end"),
 )
 _FIRSTS = (("row_first", "row_address"), ("node_first", "node_depth"), ("range_first", "range_start"))
 """Columns of first items, and a column of the items that they count."""
 
 
 def _joined(parts: deque[_Part]) -> tuple[SymbolTable, array[int]]:
-    """The table of all parts, which are used up, and the piece of the plan behind each of its pieces."""
-    if len(parts) == 1:
-        part = parts.popleft()
-        return part.table, part.origins
-
-    def size(name: str) -> int:
-        return sum(len(getattr(part.table, name)) for part in parts)
-
-    columns = {name: Growing(typecode, room=size(name)) for name, typecode in _ITEMS}
-    columns |= {name: Growing("I", 0, room=size(name)) for name, _ in _FIRSTS}
-    origins = Growing("I", room=size("start"))
+    """The table of all parts, which are used up, and the piece of the plan behind each of its pieces. The first is not moved."""
+    whole = parts.popleft()
+    table = whole.table
+    if not parts:
+        return table, whole.origins
+    columns = {name: Growing.onto(getattr(table, name)) for name in (*_ITEMS, *(first for first, _ in _FIRSTS))}
+    origins = Growing.onto(whole.origins)
     while parts:
         part = parts.popleft()
         for name, counted in _FIRSTS:
             columns[name].extend_shifted(memoryview(getattr(part.table, name))[1:], len(columns[counted]))
-        for name, _ in _ITEMS:
+        for name in _ITEMS:
             columns[name].extend(getattr(part.table, name))
         origins.extend(part.origins)
-    table = SymbolTable()
     for name, column in columns.items():
         setattr(table, name, column.items)
     return table, origins.items
@@ -134,7 +128,8 @@ def _joined(parts: deque[_Part]) -> tuple[SymbolTable, array[int]]:
 
 def _shape(source: SourceColumns, plan: Plan, first: int, last: int, begun: Event | None = None) -> _Part:
     """Shapes the plan's pieces ``first:last``; ``begun`` is set when the interpreter is about to be left to others for long."""
-    shaper = Shaper(source, share=(last - first) / max(len(plan.start), 1))
+    # Behind the first part the others will stand.
+    shaper = Shaper(source, share=((last - first) if first else len(plan.start)) / max(len(plan.start), 1))
     if begun is not None:
         begun.set()
     shaper.run(plan, first, last)
@@ -146,8 +141,9 @@ def _shape(source: SourceColumns, plan: Plan, first: int, last: int, begun: Even
 def _shape_beside(source: SourceColumns, plan: Plan, threads: int) -> tuple[deque[_Part], array[int]]:
     """All parts of a plan in order, and the new numbers of the names, which are sorted while other threads shape."""
     pieces = len(plan.start)
-    # This thread has the names to sort first: it takes three quarters of a share.
-    cuts = [4 * pieces * part // (4 * threads - 1) for part in range(threads)] + [pieces]
+    # This thread has the names to sort first, which takes half as long as all that is shaped.
+    own_share = max(0.0, 1.5 / threads - 0.5)
+    cuts = [*(int(pieces * (1 - own_share) * part / (threads - 1)) for part in range(threads)), pieces]
     begun = [Event() for _ in range(threads - 1)]
     with ThreadPoolExecutor(threads - 1, thread_name_prefix="symup-shape") as pool:
         shaped = [

@@ -70,6 +70,7 @@ class Shaper:
     level_first: cython.Py_ssize_t[::1]
     level_last: cython.Py_ssize_t[::1]
     level_claimed: cython.ulonglong[::1]
+    level_place: cython.Py_ssize_t[::1]
 
     def __init__(self, source: SourceColumns, *, share: float = 1.0) -> None:
         """``share`` is about how much of the source will be asked for, from 0 to 1."""
@@ -115,12 +116,13 @@ class Shaper:
         self.ranges = 0
         self.range_start = zeros("Q", ranges)
         self.range_end = zeros("Q", ranges)
-        self.order = array("I", [0]) * 256
-        self.spare = array("I", [0]) * 256
-        self.order_depth = array("Q", [0]) * 256
+        self.order = zeros("I", ranges)
+        self.spare = zeros("I", ranges)
+        self.order_depth = zeros("Q", ranges)
         self.level_first = array("q", [0]) * (MAX_DEPTH + 2)
         self.level_last = array("q", [0]) * (MAX_DEPTH + 2)
         self.level_claimed = array("Q", [0]) * (MAX_DEPTH + 2)
+        self.level_place = array("q", [0]) * (MAX_DEPTH + 2)
 
     def run(self, plan: Plan, first: int, last: int) -> None:
         """Shapes the plan's pieces ``first:last``."""
@@ -323,16 +325,13 @@ class Shaper:
         first: cython.Py_ssize_t = self.node_first[self.pieces]
         base: cython.Py_ssize_t = self.range_first[first]
         n: cython.Py_ssize_t = self.ranges - base
-        node: cython.Py_ssize_t
         k: cython.Py_ssize_t
         if n > self.order.shape[0] if cython.compiled else n > len(self.order):
             with cython.gil:
-                self.order = array("I", [0]) * (2 * n)
-                self.spare = array("I", [0]) * (2 * n)
-                self.order_depth = array("Q", [0]) * (2 * n)
-        for node in range(first, self.nodes):
-            for k in range(self.range_first[node], self.range_first[node + 1]):
-                self.order_depth[k - base] = self.node_depth[node]
+                self.order = zeros("I", 2 * n)
+                self.spare = zeros("I", 2 * n)
+                self.order_depth = zeros("Q", 2 * n)
+        self._group_by_depth(first, base)
         order_by(self.order_depth, self.range_start[base : base + n], self.order, self.spare, n)
         for k in range(1, n):
             if (
@@ -341,6 +340,35 @@ class Shaper:
             ):
                 return True
         return False
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def _group_by_depth(self, first: cython.Py_ssize_t, base: cython.Py_ssize_t) -> cython.int:
+        """Orders the ranges from ``base`` on by the depth of their nodes, those from ``first`` on, and else leaves them as they lie."""
+        node: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        depth: cython.uint
+        deepest: cython.uint = 0
+        place: cython.Py_ssize_t = 0
+        size: cython.Py_ssize_t
+        for node in range(first, self.nodes):
+            depth = self.node_depth[node]
+            deepest = max(deepest, depth)
+            self.level_place[depth] += self.range_first[node + 1] - self.range_first[node]
+        for depth in range(1, deepest + 1):
+            size = self.level_place[depth]
+            self.level_place[depth] = place
+            place += size
+        for node in range(first, self.nodes):
+            depth = self.node_depth[node]
+            for k in range(self.range_first[node], self.range_first[node + 1]):
+                self.order_depth[k - base] = depth
+                self.order[self.level_place[depth]] = k - base
+                self.level_place[depth] += 1
+        for depth in range(1, deepest + 1):
+            self.level_place[depth] = 0
+        return 0
 
     @cython.cfunc
     @cython.nogil
