@@ -12,10 +12,15 @@ from uploader.report.words import duration, printable, share, size
 
 
 def lines_of(
-    outcomes: Sequence[Outcome], *, seconds: float = 1, verbose: bool = False, error: SymupError | None = None
+    outcomes: Sequence[Outcome],
+    *,
+    seconds: float = 1,
+    verbose: bool = False,
+    quiet: bool = False,
+    error: SymupError | None = None,
 ) -> list[str]:
     run = Run(command="upload", outcomes=tuple(outcomes), exit_code=ExitCode.DONE, seconds=seconds, error=error)
-    return list(summary(run, verbose=verbose))
+    return list(summary(run, verbose=verbose, quiet=quiet))
 
 
 def stored(name: str, *, quality: Quality = Quality.FULL) -> Outcome:
@@ -86,6 +91,20 @@ def test_three_thousand_files_fit_on_a_screen_worst_told_by_name() -> None:
 def test_verbose_lists_every_file() -> None:
     lines = lines_of([stored(f"lib{i}") for i in range(300)], seconds=1, verbose=True)
     assert len(lines) == 301
+
+
+def test_quiet_lists_failures_only_but_counts_all() -> None:
+    outcomes = [
+        *(stored(f"lib{i}") for i in range(300)),
+        skipped("copy", "the same bytes as build/lib0"),
+        failed("broken"),
+    ]
+    assert lines_of(outcomes, quiet=True) == [
+        "  failed              build/broken  ends within its section headers",
+        "      try: Build it again.",
+        "302 files: 300 stored, 1 skipped, 1 failed; 93 MB sent in 300 chunks; 1.0 s",
+    ]
+    assert lines_of(outcomes[:-1], quiet=True) == []
 
 
 def test_files_that_share_the_trouble_of_the_run_are_counted_not_listed() -> None:

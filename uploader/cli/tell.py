@@ -12,7 +12,6 @@ from uploader.errors import ExitCode, UsageError
 from uploader.report.run import Run
 from uploader.report.text import summary
 from uploader.report.words import printable
-from uploader.values import replace
 
 if TYPE_CHECKING:
     from uploader.pipeline.outcomes import Finished
@@ -32,7 +31,7 @@ def run(
     reports: Reports | None = None,
     environ: Mapping[str, str] | None = None,
 ) -> int:
-    """Writes every form of the report that is asked for and gives the exit code. With ``quiet`` only what has one is told."""
+    """Writes every form of the report that is asked for and gives the exit code. ``quiet`` tells people of failures only."""
     environ = os.environ if environ is None else environ
     reports = Reports() if reports is None else reports
     told = Run(
@@ -68,15 +67,14 @@ def in_github(environ: Mapping[str, str]) -> bool:
 
 
 def _for_people(told: Run, *, quiet: bool, verbose: bool, in_github: bool) -> None:
-    shown = replace(told, outcomes=tuple(one for one in told.outcomes if one.exit_code)) if quiet else told
     begin, end = "", ""
     if in_github:
         from uploader.report.github import muted
 
         begin, end = muted()
         terminal.say(begin)
-    if shown.outcomes:
-        for line in summary(shown, verbose=verbose):
+    if told.outcomes:
+        for line in summary(told, verbose=verbose, quiet=quiet):
             terminal.say(line)
     if told.error is not None:
         terminal.error(told.error)

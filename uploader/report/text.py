@@ -25,10 +25,11 @@ _PAST = {
 }
 
 
-def summary(run: Run, *, verbose: bool = False) -> Iterator[str]:
-    """The lines of a run's report, the verdict last. Lines hold no line breaks, escapes or colours.
+def summary(run: Run, *, verbose: bool = False, quiet: bool = False) -> Iterator[str]:
+    """The lines of a run's report, the verdict on all of it last. Lines hold no line breaks, escapes or colours.
 
-    ``verbose`` lists every file. Of the files that only share the trouble of the whole run, the number is told.
+    ``verbose`` lists every file, ``quiet`` none that went well, and where all did there are no lines at all. Of the files that only
+    share the trouble of the whole run, the number is told.
     """
     calm, grave, shared = [], [], 0
     for outcome in run.outcomes:
@@ -38,6 +39,10 @@ def summary(run: Run, *, verbose: bool = False) -> Iterator[str]:
             shared += 1
         else:
             grave.append(outcome)
+    if quiet:
+        if not grave and not shared:
+            return
+        calm.clear()
     if verbose or len(calm) + len(grave) <= LIST_ALL_UP_TO:
         yield from _listed((*calm, *grave))
     else:
