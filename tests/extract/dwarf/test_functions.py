@@ -107,8 +107,11 @@ class TestScopes:
         inner = scope(dw.CLASS_TYPE, "Shape", subprogram("area", 0x1000, 0x1010))
         assert read_unit(scope(dw.NAMESPACE, "geo", inner)).names == ["geo::Shape::area"]
 
-    def test_an_anonymous_scope(self) -> None:
-        assert read_unit(scope(dw.NAMESPACE, None, subprogram("f", 0x1000, 0x1010))).names == ["(anonymous)::f"]
+    @pytest.mark.parametrize(
+        ("tag", "written"), [(dw.NAMESPACE, "(anonymous namespace)"), (dw.STRUCTURE_TYPE, "(anonymous)")]
+    )
+    def test_an_anonymous_scope(self, tag: int, written: str) -> None:
+        assert read_unit(scope(tag, None, subprogram("f", 0x1000, 0x1010))).names == [f"{written}::f"]
 
     def test_scopes_are_not_put_before_a_linkage_name(self) -> None:
         function = subprogram("f", 0x1000, 0x1010, linkage_name="_ZN3geo1fEv")

@@ -65,6 +65,7 @@ from uploader.extract.dwarf.constants import (
     FORM_UDATA,
     KIND_DECLARATION,
     KIND_INLINED,
+    KIND_NAMESPACE,
     KIND_OTHER,
     KIND_SCOPE,
     KIND_SUBPROGRAM,
@@ -173,6 +174,7 @@ UNION_TYPE = cython.declare(cython.ulonglong, TAG_UNION_TYPE)
 
 OTHER = cython.declare(cython.int, KIND_OTHER)
 SCOPE = cython.declare(cython.int, KIND_SCOPE)
+NAMESPACE_SCOPE = cython.declare(cython.int, KIND_NAMESPACE)
 DECLARATION = cython.declare(cython.int, KIND_DECLARATION)
 WITH_CODE = cython.declare(cython.int, KIND_SUBPROGRAM)
 INLINED = cython.declare(cython.int, KIND_INLINED)
@@ -446,7 +448,9 @@ class Abbrevs:
             if slots & HAS_CODE:
                 return WITH_CODE
             return OTHER if slots & HAS_OTHER_NAME else DECLARATION
-        if tag == STRUCTURE_TYPE or tag == CLASS_TYPE or tag == NAMESPACE or tag == UNION_TYPE:
+        if tag == NAMESPACE:
+            return NAMESPACE_SCOPE
+        if tag == STRUCTURE_TYPE or tag == CLASS_TYPE or tag == UNION_TYPE:
             return SCOPE
         if tag == ENUMERATION_TYPE or tag == MODULE or tag == INTERFACE_TYPE:
             return SCOPE

@@ -73,11 +73,13 @@ TAG_NAMESPACE: Final = 0x39
 KIND_OTHER: Final = 0
 """A DIE of no interest."""
 KIND_SCOPE: Final = 1
-KIND_DECLARATION: Final = 2
+KIND_NAMESPACE: Final = 2
+"""A scope, too."""
+KIND_DECLARATION: Final = 3
 """A subprogram without code that names itself: it may need its scopes for a qualified name."""
-KIND_SUBPROGRAM: Final = 3
+KIND_SUBPROGRAM: Final = 4
 """A subprogram with code."""
-KIND_INLINED: Final = 4
+KIND_INLINED: Final = 5
 
 SLOT_NAME: Final = 0
 SLOT_LINKAGE_NAME: Final = 1

@@ -12,6 +12,7 @@ import cython
 
 from uploader.errors import MalformedDwarf
 from uploader.extract.dwarf.constants import (
+    KIND_NAMESPACE,
     SLOT_ABSTRACT_ORIGIN,
     SLOT_LINKAGE_NAME,
     SLOT_NAME,
@@ -61,6 +62,7 @@ class NameReader:
     waiting: cython.bint
     budget_bytes: cython.longlong
     at: cython.Py_ssize_t
+    kind: cython.int
     named: cython.longlong
     name_form: cython.int
     name_value: cython.ulonglong
@@ -94,6 +96,7 @@ class NameReader:
         self.waiting = False
         self.budget_bytes = 2 * strings.size_bytes + 1048576
         self.at = 0
+        self.kind = 0
         self.named = -1
         self.name_form = 0
         self.name_value = 0
@@ -240,6 +243,7 @@ class NameReader:
     def _read(self, offset: cython.longlong) -> cython.bint:
         """Captures the DIE at ``offset``; false where no unit holds it, or it is a null entry."""
         abbrev: cython.int
+        self.kind = 0
         if self.unit < 0 or offset < self.columns.offset[self.unit] or offset >= self.columns.end[self.unit]:
             found: cython.Py_ssize_t = self.columns.containing(offset)
             if found < 0:
@@ -249,6 +253,7 @@ class NameReader:
         abbrev = self.reader.abbrev_at(offset)
         if abbrev < 0:
             return False
+        self.kind = self.reader.abbrevs.kind[abbrev]
         self.reader.capture(self.reader.position, abbrev)
         return True
 
@@ -328,7 +333,7 @@ class NameReader:
         return self.supplementary.numbers(memoryview(array("Q", [offset ^ IN_SUPPLEMENTARY])))[0]
 
     def _qualified(self, name: bytes, offset: int) -> int:
-        """The number of ``name`` behind the names of the scopes that the DIE at ``offset`` stands in."""
+        """The number of ``name`` behind the names of the scopes that the DIE at ``offset`` stands in, as demanglers write them."""
         parts = [name]
         child = offset
         while (scope := self.scopes.get(child)) is not None and len(parts) < MAX_SCOPES and scope < child:
@@ -340,6 +345,6 @@ class NameReader:
                     )
             except (MalformedDwarf, IndexError):
                 break
-            parts.append(part or b"(anonymous)")
+            parts.append(part or (b"(anonymous namespace)" if self.kind == KIND_NAMESPACE else b"(anonymous)"))
             child = scope
         return self._intern(b"::".join(reversed(parts)))
