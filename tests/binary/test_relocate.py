@@ -168,6 +168,28 @@ def test_entries_that_mean_nothing_are_counted_and_the_others_count() -> None:
     assert warnings == ["3 relocations of .debug_info could not be applied"]
 
 
+@pytest.mark.parametrize("names", [(".debug_info", ".debug_line"), (".debug_line", ".debug_info")])
+def test_warnings_stand_in_the_order_of_the_sections_whichever_is_asked_for_first(names: tuple[str, str]) -> None:
+    # The symbol table comes behind these five.
+    beyond = struct.pack("<QQq", 99, 1 << 32 | 1, 0)
+    sections = [
+        Section(".text", b"x" * 0x40, flags=CODE),
+        *(Section(name, bytes(16)) for name in (".debug_info", ".debug_line")),
+        Section(".rela.debug_info", beyond, type=RELA, info=2, link=6),
+        Section(".rela.debug_line", 2 * beyond, type=RELA, info=3, link=6),
+    ]
+    symbols = [Symbol("", 0, type=SECTION, binding=0), Symbol("f", 8, 8)]
+    with ElfFile.from_bytes(elf(sections, symbols=symbols, kind=elf_writer.RELOCATABLE)) as opened:
+        relocator = Relocator(opened)
+        for section in map(opened.section, names):
+            assert section is not None
+            relocator.contents(section)
+        assert relocator.warnings == [
+            "1 relocation of .debug_info could not be applied",
+            "2 relocations of .debug_line could not be applied",
+        ]
+
+
 def test_a_machine_whose_relocations_are_unknown_is_refused() -> None:
     with pytest.raises(MalformedElf, match="machine-4242"):
         relocated(bytes(8), Entry(0, 1, COLD), machine=4242)

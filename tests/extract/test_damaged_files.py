@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import time
 import tracemalloc
 from collections.abc import Callable
@@ -73,6 +74,36 @@ def test_any_single_byte_changed(sound: tuple[bytes, float], draw: st.DataObject
     changed = bytearray(data)
     changed[at] = draw.draw(st.integers(0, 255))
     bounded(bytes(changed), normal_seconds, len(data))
+
+
+@pytest.fixture(scope="module")
+def relocatable(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """An object file: its debug sections are relocated as they are read."""
+    folder = tmp_path_factory.mktemp("object")
+    source = "static inline int twice(int a) { return a + a; }\nint f(int a, int b) { return a > b ? twice(a) : twice(b) - a; }\n"
+    command = ["gcc", "-g", "-O2", "-c", "-ffunction-sections", "-x", "c", "-", "-o", "f.o"]
+    subprocess.run(command, input=source, text=True, check=True, cwd=folder)
+    return (folder / "f.o").read_bytes()
+
+
+@settings(max_examples=200)
+@given(draw=st.data())
+def test_damage_is_told_the_same_on_any_number_of_threads(relocatable: bytes, draw: st.DataObject) -> None:
+    changed = bytearray(relocatable)
+    for _ in range(draw.draw(st.integers(1, 8))):
+        changed[draw.draw(st.integers(0, len(changed) - 1))] = draw.draw(st.integers(0, 255))
+    assert told(bytes(changed), threads=1) == told(bytes(changed), threads=3)
+
+
+def told(data: bytes, *, threads: int) -> tuple[bytes, tuple[str, ...]] | str:
+    """The file that comes of some bytes and the warnings, or the error."""
+    try:
+        elf = ElfFile.from_bytes(data)
+        extracted = build(elf, threads=threads)
+        gsym = encode(extracted.table, base_address=0, uuid=b"", threads=threads) if len(extracted.table) else b""
+    except InputError as error:
+        return error.message
+    return gsym, extracted.warnings
 
 
 @given(st.binary(max_size=4096))

@@ -128,7 +128,8 @@ class Relocator:
         self._elf = elf
         self._of: dict[int, list[Section]] = {}
         self._symbols: dict[int, SymbolValues] = {}
-        self.warnings: list[str] = []
+        self._trouble: list[str] = []
+        self._trouble_of: dict[int, list[str]] = {}
         if elf.kind != ET_REL:
             return
         for section in elf.sections:
@@ -142,6 +143,11 @@ class Relocator:
                     self._of.setdefault(target.index, []).append(section)
                     self._learn(section.link)
 
+    @property
+    def warnings(self) -> list[str]:
+        """What went wrong up to now, in the order of the sections, whichever was asked for first."""
+        return [*self._trouble, *(told for index in sorted(self._trouble_of) for told in self._trouble_of[index])]
+
     def contents(self, section: Section) -> bytes | memoryview:
         """The bytes of a section, inflated and relocated.
 
@@ -154,10 +160,13 @@ class Relocator:
         if self._elf.machine not in _OPERATIONS:
             raise MalformedElf(f"the relocations of a {self._elf.machine_name} file are not known")
         changed = bytearray(data)
+        trouble = []
         for table in tables:
             lost = self._apply(changed, section, table)
             if lost:
-                self.warnings.append(f"{lost} relocations of {section.name} could not be applied")
+                trouble.append(f"{lost} relocation{'s' * (lost > 1)} of {section.name} could not be applied")
+        if trouble:
+            self._trouble_of[section.index] = trouble
         return memoryview(changed).toreadonly()
 
     def _learn(self, index: int) -> None:
@@ -167,7 +176,7 @@ class Relocator:
         try:
             self._symbols[index] = _values_of(self._elf, index)
         except MalformedElf as error:
-            self.warnings.append(f"no relocation can be applied: {error.message}")
+            self._trouble.append(f"no relocation can be applied: {error.message}")
             self._symbols[index] = SymbolValues(value=array("Q"), defined=array("B"))
 
     def _apply(self, target: bytearray, section: Section, table: Section) -> int:
