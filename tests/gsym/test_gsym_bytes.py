@@ -22,7 +22,7 @@ from tests.writers.gsym_writer import (
     uleb,
 )
 from uploader.gsym.encode import encode
-from uploader.gsym.line_table import encode_line_tables
+from uploader.gsym.line_table_encoder import encode_line_tables
 from uploader.symbols.columns import SymbolTable
 
 WINDOW = (-2, 5)

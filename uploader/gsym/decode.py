@@ -6,10 +6,10 @@ import sys
 from array import array
 
 from uploader.errors import MalformedGsym
-from uploader.gsym.function_info import decode_function_infos
-from uploader.gsym.inline_tree import decode_inline_trees
+from uploader.gsym.function_info_decoder import decode_function_infos
+from uploader.gsym.inline_tree_decoder import decode_inline_trees
 from uploader.gsym.layout import ADDRESS_OFFSET_TYPES, MAX_UINT64, Data, Header, Section, parse_header
-from uploader.gsym.line_table import decode_line_tables
+from uploader.gsym.line_table_decoder import decode_line_tables
 from uploader.gsym.merged_functions import check_merged_functions, decode_merged_functions
 from uploader.gsym.strings import number_offsets, read_strings
 from uploader.symbols.columns import SymbolTable

@@ -9,8 +9,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Self
 
 from uploader.errors import UsageError
-from uploader.gsym.function_info import encode_function_infos
-from uploader.gsym.inline_tree import encode_inline_trees
+from uploader.gsym.function_info_encoder import encode_function_infos
+from uploader.gsym.inline_tree_encoder import encode_inline_trees
 from uploader.gsym.layout import (
     ADDRESS_OFFSET_TYPES,
     MAGIC,
@@ -28,7 +28,7 @@ from uploader.gsym.layout import (
     VERSIONS,
     align,
 )
-from uploader.gsym.line_table import encode_line_tables
+from uploader.gsym.line_table_encoder import encode_line_tables
 from uploader.gsym.sharing import share_records
 from uploader.gsym.strings import StringTable
 from uploader.symbols.columns import SymbolTable

@@ -32,6 +32,18 @@ V2_REQUIRED_SECTIONS = (
     SECTION_FUNCTION_INFOS,
 )
 
+INFO_END = 0
+INFO_LINE_TABLE = 1
+INFO_INLINE_TREE = 2
+INFO_MERGED_FUNCTIONS = 3
+
+LINE_END = 0
+LINE_SET_FILE = 1
+LINE_ADVANCE_ADDRESS = 2
+LINE_ADVANCE_LINE = 3
+LINE_FIRST_SPECIAL = 4
+"""Opcodes of line tables; from the last one on each advances both, and puts a row."""
+
 MAX_INLINE_DEPTH = 4096
 """Deeper inline trees are neither written nor read: readers recurse."""
 

@@ -8,10 +8,10 @@ from collections import OrderedDict
 
 from uploader.errors import MalformedGsym
 from uploader.gsym.decode import address_offsets, info_offsets
-from uploader.gsym.function_info import FunctionInfos, decode_function_infos
-from uploader.gsym.inline_tree import decode_inline_trees
+from uploader.gsym.function_info_decoder import FunctionInfos, decode_function_infos
+from uploader.gsym.inline_tree_decoder import decode_inline_trees
 from uploader.gsym.layout import MAX_UINT64, Data, Header, parse_header
-from uploader.gsym.line_table import decode_line_tables
+from uploader.gsym.line_table_decoder import decode_line_tables
 from uploader.gsym.merged_functions import decode_merged_functions
 from uploader.symbols.columns import SymbolTable
 from uploader.values import frozen

@@ -9,10 +9,10 @@ import struct
 from array import array
 
 from uploader.errors import MalformedGsym
-from uploader.gsym.function_info import FunctionInfos, decode_function_infos
-from uploader.gsym.inline_tree import decode_inline_trees
+from uploader.gsym.function_info_decoder import FunctionInfos, decode_function_infos
+from uploader.gsym.inline_tree_decoder import decode_inline_trees
 from uploader.gsym.layout import Data, Header
-from uploader.gsym.line_table import decode_line_tables
+from uploader.gsym.line_table_decoder import decode_line_tables
 from uploader.gsym.strings import number_offsets
 from uploader.symbols.columns import SymbolTable
 from uploader.values import frozen
