@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -32,6 +33,42 @@ __attribute__((noinline)) int work_{n}_{i}(int count) {{
   return sum;
 }}
 """
+
+
+STRUCK = """
+import importlib, itertools, os, time
+owner = getattr(importlib.import_module({module!r}), {owner!r})
+commit, calls = owner.commit, itertools.count(1)
+
+def struck(*arguments, **named):
+    call = next(calls)
+    if call > {after}:
+        time.sleep(60)
+    committed = commit(*arguments, **named)
+    if call == {after}:
+        os.kill(os.getpid(), {number})
+        time.sleep(60)
+    return committed
+
+owner.commit = struck
+from uploader.cli.main import main
+main()
+"""
+
+
+@dataclass(frozen=True)
+class Struck:
+    """Has a signal strike a process of symup as it commits one of its first files; those behind wait, so that it is in their midst."""
+
+    owner: str
+    """``module:class`` whose method ``commit`` it is."""
+    after: int
+    """Which commit, counted from 1: it is done, those before it may not be."""
+    number: signal.Signals
+
+    def words(self) -> list[str]:
+        module, _, owner = self.owner.partition(":")
+        return ["-c", STRUCK.format(module=module, owner=owner, after=self.after, number=int(self.number))]
 
 
 @dataclass(frozen=True)
@@ -74,12 +111,13 @@ class Symup:
         )
         return Ran(done.returncode, done.stdout, done.stderr)
 
-    def words(self, *words: object) -> list[str]:
-        return [sys.executable, "-m", "uploader", *(str(word) for word in words)]
+    def words(self, *words: object, struck: Struck | None = None) -> list[str]:
+        program = struck.words() if struck is not None else ["-m", "uploader"]
+        return [sys.executable, *program, *(str(word) for word in words)]
 
-    def start(self, *words: object, **env: str) -> subprocess.Popen[str]:
+    def start(self, *words: object, struck: Struck | None = None, **env: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
-            self.words(*words),
+            self.words(*words, struck=struck),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -103,10 +141,10 @@ class Server:
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
-    def start(self) -> None:
+    def start(self, *, struck: Struck | None = None) -> None:
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
-                self.symup.words("serve", "--store", self.store, "--port", self.port, "--access-log"),
+                self.symup.words("serve", "--store", self.store, "--port", self.port, "--access-log", struck=struck),
                 stdout=log,
                 stderr=log,
                 env=self.symup.environ(PYTHONUNBUFFERED="1"),
