@@ -163,6 +163,37 @@ def test_interrupted_it_ends_with_130_no_trace_and_no_process_left(
         os.killpg(run.pid, 0)
 
 
+UNNOTICED = """
+import signal, threading, time
+from uploader.cli.main import main
+from uploader.pipeline import convert, push
+
+def stuck(*arguments, **named):
+    # The main thread waits by now. A signal that another thread gets leaves a mark for it, but doesn't wake it.
+    time.sleep(0.3)
+    signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+    time.sleep(60)
+
+convert.make = push.send_chunks = stuck
+main()
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="signals single threads")
+@pytest.mark.parametrize("command", ["convert", "push"])
+def test_an_interruption_that_wakes_nobody_is_noticed_soon(build: Path, tmp_path: Path, command: str) -> None:
+    if command == "convert":
+        words = ["convert", str(build), "-o", str(tmp_path / "out"), "--jobs", "1"]
+    else:
+        upload([build], FolderDestination(tmp_path / "from", project="default"), progress=Silent(), jobs=1)
+        words = ["push", str(tmp_path / "from"), "--to", str(tmp_path / "store")]
+    run = subprocess.run(
+        [sys.executable, "-c", UNNOTICED, *words], cwd=ROOT, stderr=subprocess.PIPE, text=True, timeout=30, check=False
+    )
+    assert run.returncode == 130, run.stderr
+    assert "interrupted" in run.stderr
+
+
 def test_little_is_done_without_threads_and_processes(
     build: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Self, TypeVar
 
 from uploader import core
@@ -26,6 +27,9 @@ SLOWER_IF_PLAIN = 20
 
 SLOWER_IF_SPAWNED = 10
 """How much longer a new interpreter takes to be ready than a fork."""
+
+NOTICE_SECONDS = 0.5
+"""How long the main thread waits in one go. An interruption that comes just as it begins to wait leaves a mark, but doesn't wake it."""
 
 
 class Crew:
@@ -70,11 +74,11 @@ class Crew:
                 finally:
                     schedule.done(artifact)
 
-        for number in range(min(threads, self._count)):
-            threading.Thread(target=work, name=f"symup-file-{number}", daemon=True).start()
         try:
+            for number in range(min(threads, self._count)):
+                threading.Thread(target=work, name=f"symup-file-{number}", daemon=True).start()
             for _ in range(self._count):
-                answer = answers.get()
+                answer = _next(answers)
                 if isinstance(answer, BaseException):
                     raise answer
                 yield answer
@@ -87,3 +91,9 @@ class Crew:
     def __exit__(self, *_: object) -> None:
         if self._processes is not None:
             self._processes.kill()
+
+
+def _next(answers: SimpleQueue[Outcome | BaseException]) -> Outcome | BaseException:
+    while True:
+        with contextlib.suppress(Empty):
+            return answers.get(timeout=NOTICE_SECONDS)

@@ -6,11 +6,12 @@ import hashlib
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, Executor, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 
 from uploader.errors import Interrupted, NetworkGaveOut, NotAllowed, Refused, StoreDamaged, SymupError
 from uploader.model import Concern, Decision, Outcome
+from uploader.pipeline.crew import NOTICE_SECONDS
 from uploader.pipeline.outcomes import Finished, conclude, failed, stumbled
 from uploader.progress import Progress
 from uploader.store.store import SymbolStore
@@ -168,9 +169,12 @@ class _Push:
         chunks = ThreadPoolExecutor(CHUNKS_AT_ONCE, thread_name_prefix="symup-chunk")
         files = ThreadPoolExecutor(FILES_AT_ONCE, thread_name_prefix="symup-file")
         try:
-            for future in as_completed([files.submit(self.carry, *parcel, chunks) for parcel in parcels]):
-                self.finish(future.result())
-                self.progress.advance("push")
+            under_way = {files.submit(self.carry, *parcel, chunks) for parcel in parcels}
+            while under_way:
+                done, under_way = wait(under_way, timeout=NOTICE_SECONDS, return_when=FIRST_COMPLETED)
+                for future in done:
+                    self.finish(future.result())
+                    self.progress.advance("push")
         except BaseException:
             self.stopped.set()
             files.shutdown(wait=False, cancel_futures=True)
