@@ -13,6 +13,7 @@ import jsonschema
 import pytest
 
 from tests.cli.conftest import PROGRAMS, Server, Struck, Symup, compile_c
+from tests.writers.gsym_writer import function_info, gsym_v1
 from uploader import __version__, core
 from uploader.binary.elf import ElfFile
 from uploader.server.tokens import Scope, mint
@@ -253,6 +254,23 @@ def test_inspect_tells_the_sound_parts_of_a_damaged_binary(symup: Symup, program
     assert ran.code == 0
     assert ran.out.count("Advanced Micro Devices") + ran.out.count("AArch64") == 2
     assert len(re.findall(r"^  can't be told +what it is linked with: ", ran.out, re.MULTILINE)) == 1
+
+
+def test_inspect_tells_the_head_of_a_gsym_file_that_breaks_the_format(symup: Symup, tmp_path: Path) -> None:
+    """As llvm-gsymutil writes it where a symbol has no size."""
+    strings = b"\0main\0start\0"
+    functions = [
+        (0x1000, function_info(0, strings.index(b"start"))),
+        (0x1100, function_info(16, strings.index(b"main"))),
+    ]
+    (tmp_path / "other.gsym").write_bytes(gsym_v1(functions, strings=strings))
+    ran = symup("inspect", tmp_path / "other.gsym")
+    assert ran.code == 1
+    assert re.search(r"^  functions +2, as the header says$", ran.out, re.MULTILINE)
+    assert "breaks the format  a function info is empty" in ran.out
+    page = symup("inspect", tmp_path / "other.gsym", "--json").document["files"][0]
+    assert (page["version"], page["functions"], "line_rows" in page) == (1, 2, False)
+    assert "main" in symup("lookup", tmp_path / "other.gsym", "0x1104").out
 
 
 def test_convert_is_the_same_whatever_the_jobs_and_never_overwrites_its_input(

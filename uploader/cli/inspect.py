@@ -12,7 +12,7 @@ import typer
 from uploader.cli import options, terminal
 from uploader.cli.files import mapped
 from uploader.cli.symbols import GSYM_MAGICS
-from uploader.errors import InputError, NotElf
+from uploader.errors import InputError, MalformedGsym, NotElf
 from uploader.progress import Silent
 from uploader.report.words import count, printable, size
 
@@ -43,7 +43,7 @@ def command(
 
     It also says why symup sees no more in a binary, and which debug files would be read with it.
     Nothing is sent and nothing written; with --debuginfod, servers are asked by build-id, and what they give is kept in its cache.
-    A file that can't be read is told, the others go on, and the exit code is 1.
+    A file that can't be read, or not all of it, is told, the others go on, and the exit code is 1.
 
     Example: symup inspect build/server server.gsym
     """
@@ -56,6 +56,7 @@ def command(
         except InputError as error:
             failures += 1
             page = {"file": str(path), "error": {"message": error.message, "remedy": error.remedy}}
+        failures += "damage" in page
         told.append(page)
         if as_json:
             continue
@@ -171,10 +172,13 @@ def _companions(found: Identified, debug: DebugSources) -> dict[str, Any]:
 
 def _gsym_page(path: Path, data: memoryview) -> dict[str, Any]:
     from uploader.gsym.decode import decode
+    from uploader.gsym.layout import parse_header
 
-    header, table = decode(data)
-    function_bytes = sum(table.end) - sum(table.start)
-    return {
+    try:
+        header = parse_header(data)
+    except MalformedGsym as error:
+        raise InputError(f"{path}: {error.message}") from error
+    head = {
         "file": str(path),
         "format": "gsym",
         "size_bytes": len(data),
@@ -182,7 +186,15 @@ def _gsym_page(path: Path, data: memoryview) -> dict[str, Any]:
         "byte_order": "little" if header.little_endian else "big",
         "uuid": header.uuid.hex(),
         "base_address": f"{header.base_address:#x}",
-        "functions": len(table),
+        "functions": header.function_count,
+        "string_bytes": header.strings.size_bytes,
+    }
+    try:
+        _, table = decode(data)
+    except MalformedGsym as error:
+        return head | {"damage": error.message}
+    function_bytes = sum(table.end) - sum(table.start)
+    return head | {
         "inlines": len(table.node_name),
         "line_rows": len(table.row_address),
         "names": max(len(table.names) - 1, 0),
@@ -191,7 +203,6 @@ def _gsym_page(path: Path, data: memoryview) -> dict[str, Any]:
         "line_bytes": _line_bytes(table),
         "first_address": f"{table.start[0]:#x}" if len(table) else None,
         "end_address": f"{table.end[-1]:#x}" if len(table) else None,
-        "string_bytes": header.strings.size_bytes,
     }
 
 
@@ -291,6 +302,11 @@ def _gsym_rows(page: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "what", f"GSYM version {page['version']}, {page['byte_order']} endian"
     yield "size", f"{size(page['size_bytes'])}, {size(page['string_bytes'])} of it strings"
     yield "uuid", page["uuid"] or "none"
+    if "damage" in page:
+        yield "functions", f"{page['functions']:,}, as the header says"
+        yield "breaks the format", page["damage"]
+        yield "what to do", "write it anew: symup convert; symup lookup still reads what is sound"
+        return
     if page["functions"]:
         yield "addresses", f"{page['first_address']} to {page['end_address']}, base {page['base_address']}"
     yield "functions", f"{page['functions']:,}, {size(page['function_bytes'])} of code"
