@@ -22,7 +22,7 @@ SHARED = "uploader._cython"
 C_FLAGS = ["-O3", "-g0"] if os.name == "posix" else []
 MODE = os.environ.get("SYMUP_COMPILE", "")
 NOT_COMPILED = (
-    "symup: the core was not compiled ({reason}); symup will run as plain Python, about 20 times slower. "
+    "symup: the core was not compiled ({reason}); symup will run as plain Python, up to 40 times slower. "
     "Install a C compiler and the Python headers, then reinstall."
 )
 

@@ -46,4 +46,4 @@ def description() -> str:
     """The running core in one line: ``compiled``, or ``plain Python`` with the remedy."""
     if compiled():
         return "compiled"
-    return f"plain Python, about 20 times slower. {REMEDY}"
+    return f"plain Python, up to 40 times slower. {REMEDY}"

@@ -24,7 +24,7 @@ SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "report.schema.json").
 def test_version_tells_which_core_runs(symup: Symup) -> None:
     ran = symup("--version")
     assert ran.code == 0
-    expected = "compiled)" if core.compiled() else "plain Python, about 20 times slower. Install a C compiler"
+    expected = "compiled)" if core.compiled() else "plain Python, up to 40 times slower. Install a C compiler"
     assert ran.out.startswith(f"symup {__version__} (core: {expected}")
 
 

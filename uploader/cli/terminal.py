@@ -81,7 +81,7 @@ def tell_version() -> None:
 def tell_core() -> None:
     """Says once a run that the core is not compiled, and what to do; says nothing where it is."""
     if not core.compiled():
-        say("symup: the core runs as plain Python, about 20 times slower than compiled")
+        say("symup: the core runs as plain Python, up to 40 times slower than compiled")
         say(f"  try: {core.REMEDY}")
 
 
