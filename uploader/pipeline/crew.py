@@ -15,6 +15,7 @@ from uploader.pipeline.processes import Processes, forks
 from uploader.pipeline.schedule import Schedule
 
 Result = TypeVar("Result")
+Item = TypeVar("Item")
 
 WORTH_A_THREAD_BYTES = 1 << 20
 """Files of that size together take long enough for somebody to want to interrupt them; less is done before a thread would be there."""
@@ -78,7 +79,7 @@ class Crew:
             for number in range(min(threads, self._count)):
                 threading.Thread(target=work, name=f"symup-file-{number}", daemon=True).start()
             for _ in range(self._count):
-                answer = _next(answers)
+                answer = next_of(answers)
                 if isinstance(answer, BaseException):
                     raise answer
                 yield answer
@@ -93,7 +94,8 @@ class Crew:
             self._processes.kill()
 
 
-def _next(answers: SimpleQueue[Outcome | BaseException]) -> Outcome | BaseException:
+def next_of(queue: SimpleQueue[Item]) -> Item:
+    """The next item, waited for so that an interruption is noticed soon, whenever it comes."""
     while True:
         with contextlib.suppress(Empty):
-            return answers.get(timeout=NOTICE_SECONDS)
+            return queue.get(timeout=NOTICE_SECONDS)

@@ -6,12 +6,13 @@ import hashlib
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, ThreadPoolExecutor, wait
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from queue import SimpleQueue
 
 from uploader.errors import Interrupted, NetworkGaveOut, NotAllowed, Refused, StoreDamaged, SymupError
 from uploader.model import Concern, Decision, Outcome
-from uploader.pipeline.crew import NOTICE_SECONDS
+from uploader.pipeline.crew import next_of
 from uploader.pipeline.outcomes import Finished, conclude, failed, stumbled
 from uploader.progress import Progress
 from uploader.store.store import SymbolStore
@@ -168,13 +169,13 @@ class _Push:
         self.progress.stage("send")
         chunks = ThreadPoolExecutor(CHUNKS_AT_ONCE, thread_name_prefix="symup-chunk")
         files = ThreadPoolExecutor(FILES_AT_ONCE, thread_name_prefix="symup-file")
+        done: SimpleQueue[Future[Outcome]] = SimpleQueue()
         try:
-            under_way = {files.submit(self.carry, *parcel, chunks) for parcel in parcels}
-            while under_way:
-                done, under_way = wait(under_way, timeout=NOTICE_SECONDS, return_when=FIRST_COMPLETED)
-                for future in done:
-                    self.finish(future.result())
-                    self.progress.advance("push")
+            for parcel in parcels:
+                files.submit(self.carry, *parcel, chunks).add_done_callback(done.put)
+            for _ in parcels:
+                self.finish(next_of(done).result())
+                self.progress.advance("push")
         except BaseException:
             self.stopped.set()
             files.shutdown(wait=False, cancel_futures=True)
