@@ -62,7 +62,7 @@ class NameReader:
     waiting: cython.bint
     budget_bytes: cython.longlong
     at: cython.Py_ssize_t
-    kind: cython.int
+    abbrev: cython.int
     named: cython.longlong
     name_form: cython.int
     name_value: cython.ulonglong
@@ -96,7 +96,7 @@ class NameReader:
         self.waiting = False
         self.budget_bytes = 2 * strings.size_bytes + 1048576
         self.at = 0
-        self.kind = 0
+        self.abbrev = -1
         self.named = -1
         self.name_form = 0
         self.name_value = 0
@@ -242,19 +242,17 @@ class NameReader:
     @cython.exceptval(-1)
     def _read(self, offset: cython.longlong) -> cython.bint:
         """Captures the DIE at ``offset``; false where no unit holds it, or it is a null entry."""
-        abbrev: cython.int
-        self.kind = 0
+        self.abbrev = -1
         if self.unit < 0 or offset < self.columns.offset[self.unit] or offset >= self.columns.end[self.unit]:
             found: cython.Py_ssize_t = self.columns.containing(offset)
             if found < 0:
                 return False
             self.unit = found
         self.reader.enter_unit(self.columns, self.unit)
-        abbrev = self.reader.abbrev_at(offset)
-        if abbrev < 0:
+        self.abbrev = self.reader.abbrev_at(offset)
+        if self.abbrev < 0:
             return False
-        self.kind = self.reader.abbrevs.kind[abbrev]
-        self.reader.capture(self.reader.position, abbrev)
+        self.reader.capture(self.reader.position, self.abbrev)
         return True
 
     @cython.cfunc
@@ -345,6 +343,12 @@ class NameReader:
                     )
             except (MalformedDwarf, IndexError):
                 break
-            parts.append(part or (b"(anonymous namespace)" if self.kind == KIND_NAMESPACE else b"(anonymous)"))
+            parts.append(part or self._nameless())
             child = scope
         return self._intern(b"::".join(reversed(parts)))
+
+    def _nameless(self) -> bytes:
+        """What stands for the scope that was read last, as it has no name."""
+        if self.abbrev >= 0 and self.reader.abbrevs.kind[self.abbrev] == KIND_NAMESPACE:
+            return b"(anonymous namespace)"
+        return b"(anonymous)"
