@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,6 +19,10 @@ settings.register_profile(
     "symup", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=os.environ.get("CI") == "true"
 )
 settings.load_profile("symup")
+
+# Shells start what they run in the background with interruptions ignored, and every process that the tests interrupt would inherit that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 REQUIRE_PEERS = os.environ.get("SYMUP_REQUIRE_PEERS") == "1"
 """Where it is set, a peer that is missing fails its tests instead of skipping them."""
