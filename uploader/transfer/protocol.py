@@ -15,9 +15,16 @@ from uploader.model import Figures, Identity, Quality, SymbolId
 from uploader.values import frozen
 
 MAX_CHUNK_SIZE_BYTES = 8 * 1024 * 1024
+MIN_CHUNK_SIZE_BYTES = 64 * 1024
+"""No limit below this is kept: smaller chunks make more requests and names than they save. The first and the last may be smaller."""
 GSYM_KIND = "gsym"
 TOKENS_FEATURE = "tokens"
 """Among `Capabilities.features` of a destination that wants a token for everything else."""
+
+
+def max_chunks(compressed_size_bytes: int) -> int:
+    """The most chunks that a file of that compressed size may be cut into: all but the first and the last have the least size."""
+    return 2 + compressed_size_bytes // MIN_CHUNK_SIZE_BYTES
 
 
 class Holding(enum.StrEnum):
