@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import platformdirs
 import pytest
 
-from uploader.config import USER_FILE, PathGate, Settings, load, project_file, user_config_file
+from uploader.config import USER_FILE, PathGate, Settings, load, user_config_file
 from uploader.errors import UsageError
 from uploader.model import Quality
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
+    """A repository with folders in it."""
     folder = tmp_path / "project"
     (folder / "deep" / "down").mkdir(parents=True)
+    (folder / ".git").mkdir()
     return folder
 
 
@@ -46,13 +49,107 @@ def test_the_nearest_project_file_upwards_counts(project: Path, user_file: Path)
     assert load({}, environ={}, folder=project / "deep" / "down", user_file=user_file).project == "top"
     (project / "deep" / "symup.toml").write_text('project = "near"\n')
     assert load({}, environ={}, folder=project / "deep" / "down", user_file=user_file).project == "near"
-    assert project_file(project) == project / "symup.toml"
 
 
 def test_a_relative_destination_in_a_file_is_relative_to_the_file(project: Path, user_file: Path) -> None:
-    (project / "symup.toml").write_text('to = "../symbols"\n')
+    (project / "symup.toml").write_text('to = "symbols"\n')
     chosen = load({}, environ={}, folder=project / "deep", user_file=user_file)
-    assert chosen.to == str(project / "../symbols")
+    assert chosen.to == str(project / "symbols")
+    assert chosen.unconfirmed == {}
+
+
+@pytest.mark.parametrize(
+    ("line", "key"),
+    [
+        ('to = "https://symbols.example.com"', "to"),
+        ('to = "../symbols"', "to"),
+        ('to = "/srv/symbols"', "to"),
+        ('to = "~/symbols"', "to"),
+        ('to = "file:///srv/symbols"', "to"),
+        ('to = "x:/../../../symbols"', "to"),
+        ('to = "s3://bucket/prefix"', "to"),
+        ('debug_dir = ["symbols", "../elsewhere"]', "debug_dir"),
+        ('debug_dir = ["file:///srv"]\nto = "link/symbols"', "to"),
+    ],
+)
+def test_what_only_the_checkouts_file_names_beyond_the_checkout_is_unconfirmed(
+    project: Path, user_file: Path, line: str, key: str
+) -> None:
+    path = project / "symup.toml"
+    path.write_text(line)
+    (project / "link").symlink_to("/srv")
+    assert load({}, environ={}, folder=project, user_file=user_file).unconfirmed == {key: path}
+
+    variable = {f"SYMUP_{key.upper()}": "/srv/else"}
+    assert load({}, environ=variable, folder=project, user_file=user_file).unconfirmed == {}
+    assert load({key: ["/else"] if key == "debug_dir" else "/else"}, environ={}, folder=project).unconfirmed == {}
+
+
+@pytest.mark.parametrize(
+    ("own", "line"),
+    [
+        ('trusted = ["https://symbols.example.com"]', 'to = "https://symbols.example.com/base/"'),
+        ('to = "https://symbols.example.com/base/"', 'to = "https://symbols.example.com/base"'),
+        ('trusted = ["/srv"]', 'to = "/srv/symbols"'),
+        ('trusted = ["nothing", "file:///srv/symbols"]', 'debug_dir = "/srv/symbols/one"'),
+        ('trusted = ["s3://bucket"]', 'to = "s3://bucket"'),
+    ],
+)
+def test_the_users_own_file_confirms_what_a_checkout_names(project: Path, user_file: Path, own: str, line: str) -> None:
+    (project / "symup.toml").write_text(line)
+    assert load({}, environ={}, folder=project, user_file=user_file).unconfirmed
+    user_file.write_text(own)
+    assert load({}, environ={}, folder=project, user_file=user_file).unconfirmed == {}
+
+
+def test_what_the_users_own_file_names_needs_no_confirmation(project: Path, user_file: Path) -> None:
+    user_file.write_text('to = "https://symbols.example.com"\ndebug_dir = ["/usr/lib/debug"]\n')
+    chosen = load({}, environ={}, folder=project, user_file=user_file)
+    assert (chosen.to, chosen.unconfirmed) == ("https://symbols.example.com", {})
+
+
+def test_a_checkout_can_not_vouch_for_itself(project: Path, user_file: Path) -> None:
+    (project / "symup.toml").write_text('to = "/srv"\ntrusted = ["/srv"]\n')
+    with pytest.raises(UsageError, match="vouch"):
+        load({}, environ={}, folder=project, user_file=user_file)
+
+
+@pytest.mark.parametrize("entry", ["3", "''", "'https://user:s3cr3t@host'", "'symbols.example.com'"])
+def test_a_bad_entry_among_the_trusted_names_the_file(project: Path, user_file: Path, entry: str) -> None:
+    user_file.write_text(f"trusted = [{entry}]\n")
+    with pytest.raises(UsageError) as caught:
+        load({}, environ={}, folder=project, user_file=user_file)
+    assert str(user_file) in caught.value.message
+    assert "s3cr3t" not in caught.value.message
+
+
+@pytest.mark.parametrize("dest", ["symbols.example.com", "symbols:8753", "symbols.example.com/base"])
+def test_what_may_be_a_server_or_a_folder_is_no_destination_until_it_says_which(
+    project: Path, user_file: Path, dest: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(project / "deep")
+    (project / "symup.toml").write_text(f"to = '{dest}'")
+    with pytest.raises(UsageError, match=f"https://{dest} .*\\./{dest} "):
+        load({}, environ={}, folder=project, user_file=user_file)
+    for environ, flags in (({"SYMUP_TO": dest}, {}), ({}, {"to": dest})):
+        with pytest.raises(UsageError, match=f"https://{dest} .*\\./{dest} "):
+            load(flags, environ=environ, files=False)
+    (project / dest).mkdir(parents=True)
+    assert load({}, environ={}, folder=project, user_file=user_file).to == str(project / dest)
+    (project / "deep" / dest).mkdir(parents=True)
+    assert load({"to": dest}, environ={}, files=False).to == dest
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="platformdirs decides elsewhere")
+def test_without_a_home_there_is_no_users_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HOME")
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    monkeypatch.setattr("os.path.expanduser", lambda path: path)
+    planted = tmp_path / "~" / ".config" / "symup" / USER_FILE
+    planted.parent.mkdir(parents=True)
+    planted.touch()
+    monkeypatch.chdir(tmp_path)
+    assert user_config_file() is None
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The settings of a run, from four layers: flag > environment > ``symup.toml`` of the project > the user's config file.
+"""The settings of a run, from four layers: flag > environment > ``symup.toml`` of the checkout > the user's config file.
 
 A file names settings as the flags do, without the dashes in front and with ``_`` for those within::
 
@@ -22,6 +22,9 @@ A file names settings as the flags do, without the dashes in front and with ``_`
     min_line_coverage = 0
 
 Files never hold a token: they get committed and copied. A relative ``to`` or ``debug_dir`` in a file is relative to that file's folder.
+What a checkout's file names beyond the checkout is `Settings.unconfirmed`, unless the user's own file lists it::
+
+    trusted = ["https://symbols.example.com", "/srv/symbols"]
 """
 
 from __future__ import annotations
@@ -35,11 +38,12 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any
 
+from uploader import places
+from uploader.checkout import Checkout, checkout_of, is_confirmed
 from uploader.errors import UsageError
 from uploader.model import Concern, Quality
 from uploader.values import frozen, replace
 
-PROJECT_FILE = "symup.toml"
 USER_FILE = "config.toml"
 DEFAULT_PROJECT = "default"
 MAX_JOBS = 512
@@ -55,7 +59,6 @@ _SIZE = r"(?i)([0-9]{1,9}(?:\.[0-9]{1,3})?) ?([KMGT])(?:i?B)?"
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 _PROJECT_NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}"
-_HAS_SCHEME = r"[A-Za-z][A-Za-z0-9+.-]*:"
 
 
 def default_jobs() -> int:
@@ -101,6 +104,9 @@ class Settings:
     gsym_version: int | None = None
     """None: 1, and 2 by itself where v1 can't hold a file."""
     keep_aliases: bool = False
+    unconfirmed: Mapping[str, Path] = field(default_factory=dict)
+    """The settings among ``to`` and ``debug_dir`` that name a place beyond the checkout and that only a file of the checkout has
+    the word on: that file by the setting."""
 
 
 def load(
@@ -113,49 +119,67 @@ def load(
 ) -> Settings:
     """The settings for ``flags`` (those that are None or empty were not given) over the other three layers.
 
-    ``folder`` is where the search for ``symup.toml`` starts, upwards; the working directory by default. ``user_file`` is the
+    ``folder`` is where the search for the checkout's file starts; the working directory by default. ``user_file`` is the
     user's config file; by default the one where this system keeps such files. Without ``files`` neither of the two is
     read. Raises `UsageError` that names the file or variable and the key for anything unknown or out of bounds.
     """
     environ = os.environ if environ is None else environ
-    merged: dict[str, object] = {}
+    own: dict[str, Any] = {}
+    brought: dict[str, Any] = {}
+    checkout: Checkout | None = None
     if files:
         user_path = user_file if user_file is not None else user_config_file()
-        for path in (user_path, project_file(folder or Path.cwd())):
-            if path is not None:
-                merged |= _from_file(path)
-    merged |= _from_environment(environ)
+        if user_path is not None:
+            own = _from_file(user_path, users=True)
+        checkout = checkout_of(folder or Path.cwd())
+        if checkout is not None:
+            brought = _from_file(checkout.file, users=False)
+    given = _from_environment(environ)
     for key, value in flags.items():
         if value is not None and value != () and value != []:
-            merged[key] = _checked(key, value, "--" + key.replace("_", "-"))
-    return Settings(**merged)  # type: ignore[arg-type]  # _READERS checked each
+            given[key] = _checked(key, value, "--" + key.replace("_", "-"))
+    trusted = (*own.pop("trusted", ()), *([own["to"]] if "to" in own else []))
+    last_word = {key: value for key, value in brought.items() if key not in given}
+    unconfirmed = {} if checkout is None else _unconfirmed(last_word, checkout, trusted)
+    return Settings(**(own | brought | given), unconfirmed=unconfirmed)
 
 
-def project_file(folder: Path) -> Path | None:
-    """The nearest ``symup.toml`` in ``folder`` or above it."""
-    start = folder.absolute()
-    for place in (start, *start.parents):
-        path = place / PROJECT_FILE
-        if path.is_file():
-            return path
-    return None
+def _unconfirmed(brought: Mapping[str, Any], checkout: Checkout, trusted: tuple[str, ...]) -> dict[str, Path]:
+    places_of = {"to": [brought["to"]] if "to" in brought else [], "debug_dir": brought.get("debug_dir", ())}
+    return {
+        key: checkout.file
+        for key, named in places_of.items()
+        if not all(is_confirmed(place, root=checkout.root, trusted=trusted) for place in named)
+    }
+
+
+def own_file() -> Path | None:
+    """Where the user's own config file lies, or would; None where the user has no home."""
+    if sys.platform == "linux":
+        # As platformdirs has it, which takes longer to import than all else that is read of the settings.
+        configured = os.environ.get("XDG_CONFIG_HOME", "").strip()
+        folder = configured if os.path.isabs(configured) else os.path.expanduser("~/.config")
+    else:
+        import platformdirs
+
+        return Path(platformdirs.user_config_dir("symup")) / USER_FILE
+    return Path(folder) / "symup" / USER_FILE if os.path.isabs(folder) else None
+
+
+def told_own_file() -> str:
+    """The user's own config file, for people."""
+    path = own_file()
+    return f"your configuration directory as symup/{USER_FILE}" if path is None else str(path)
 
 
 def user_config_file() -> Path | None:
     """The user's own config file, where there is one."""
-    if sys.platform == "linux":
-        # As platformdirs has it, which takes longer to import than all else that is read of the settings.
-        configured = os.environ.get("XDG_CONFIG_HOME", "").strip()
-        folder = Path(configured if os.path.isabs(configured) else "~/.config").expanduser() / "symup"
-    else:
-        import platformdirs
-
-        folder = Path(platformdirs.user_config_dir("symup"))
-    path = folder / USER_FILE
-    return path if path.is_file() else None
+    path = own_file()
+    return path if path is not None and path.is_file() else None
 
 
-def _from_file(path: Path) -> dict[str, object]:
+def _from_file(path: Path, *, users: bool) -> dict[str, Any]:
+    """The settings of a file: the user's own, or one that came with a checkout."""
     try:
         with path.open("rb") as file:
             text = file.read(MAX_FILE_SIZE_BYTES + 1)
@@ -169,28 +193,24 @@ def _from_file(path: Path) -> dict[str, object]:
         document = tomllib.loads(text.decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise UsageError(f"{path} is not valid TOML: {error}") from error
-    settings: dict[str, object] = {}
+    settings: dict[str, Any] = {}
     for key, value in document.items():
         if key == "token":
             raise UsageError(
                 f"{path}: 'token' has no place in a file",
                 remedy="Set the environment variable SYMUP_TOKEN instead.",
             )
-        settings[key] = _checked(key, value, f"{path}: {key!r}")
-    to = settings.get("to")
-    if isinstance(to, str) and not re.match(_HAS_SCHEME, to):
-        settings["to"] = str(path.parent / Path(to).expanduser())
-    folders = settings.get("debug_dir")
-    if isinstance(folders, tuple):
-        settings["debug_dir"] = tuple(str(path.parent / Path(folder).expanduser()) for folder in folders)
-    gates = settings.get("gate")
-    if isinstance(gates, tuple):
-        settings["gate"] = tuple(replace(gate, root=str(path.parent)) for gate in gates)
+        if key == "trusted" and not users:
+            raise UsageError(
+                f"{path}: 'trusted' has no place in a file of a checkout, which can't vouch for itself",
+                remedy=f"Write it into {told_own_file()}.",
+            )
+        settings[key] = _checked(key, value, f"{path}: {key!r}", beside=path.parent)
     return settings
 
 
-def _from_environment(environ: Mapping[str, str]) -> dict[str, object]:
-    settings: dict[str, object] = {}
+def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
+    settings: dict[str, Any] = {}
     for key in _READERS:
         if key in _ONLY_IN_FILES:
             continue
@@ -201,8 +221,11 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, object]:
     return settings
 
 
-def _checked(key: str, value: object, where: str) -> Any:
-    """The value of one setting, in its own type. Raises `UsageError` that begins with ``where``."""
+def _checked(key: str, value: object, where: str, *, beside: Path | None = None) -> Any:
+    """The value of one setting, in its own type; paths start from the folder ``beside``, where one is given.
+
+    Raises `UsageError` that begins with ``where``.
+    """
     reader = _READERS.get(key)
     if reader is None:
         raise UsageError(
@@ -210,9 +233,29 @@ def _checked(key: str, value: object, where: str) -> Any:
             remedy=f"The settings are: {', '.join(_READERS)}.",
         )
     try:
-        return reader(value)
+        read: Any = reader(value)
+        if key == "to":
+            places.check_spelling(read, beside=beside)
     except ValueError as error:
         raise UsageError(f"{where}: {error}") from None
+    return read if beside is None else _placed(key, read, beside)
+
+
+def _placed(key: str, value: Any, folder: Path) -> Any:
+    """A setting of a file in ``folder``: the paths in it start from there."""
+    if key == "to":
+        return _place_from(folder, value)
+    if key == "trusted":
+        return tuple(_place_from(folder, one) for one in value)
+    if key == "debug_dir":
+        return tuple(str(folder / places.expanded(one)) for one in value)
+    if key == "gate":
+        return tuple(replace(gate, root=str(folder)) for gate in value)
+    return value
+
+
+def _place_from(folder: Path, text: str) -> str:
+    return text if places.scheme_of(text) else str(folder / places.expanded(text))
 
 
 def _text(value: object) -> str:
@@ -265,6 +308,19 @@ def _folders(value: object) -> tuple[str, ...]:
     if not isinstance(items, list | tuple):
         raise ValueError("must be a list of folders")  # noqa: TRY004  # told as a UsageError, like any other bad value
     return tuple(_text(item) for item in items)
+
+
+def _trusted(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        raise ValueError("must be a list of servers' URLs and folders")  # noqa: TRY004  # told as a UsageError, like any other bad value
+    for item in value:
+        places.check_spelling(_text(item))
+        try:
+            if places.is_server(item):
+                places.server_url(item)
+        except UsageError as error:
+            raise ValueError(error.message) from None
+    return tuple(value)
 
 
 def _quality(value: object) -> Quality:
@@ -329,7 +385,7 @@ def _path_gate(members: Mapping[str, object]) -> PathGate:
     )
 
 
-_ONLY_IN_FILES = frozenset({"gate"})
+_ONLY_IN_FILES = frozenset({"gate", "trusted"})
 _READERS: dict[str, Callable[[object], object]] = {
     "to": _text,
     "project": _project,
@@ -346,4 +402,5 @@ _READERS: dict[str, Callable[[object], object]] = {
     "debuginfod": _switch,
     "gsym_version": _gsym_version,
     "keep_aliases": _switch,
+    "trusted": _trusted,
 }

@@ -11,7 +11,7 @@ from keyring.backend import KeyringBackend
 
 from uploader.auth.credentials import KEYRING_SERVICE, find_token
 from uploader.auth.token import Token
-from uploader.errors import UsageError
+from uploader.errors import NotAllowed, UsageError
 
 URL = "https://symbols.example.com/base"
 
@@ -122,3 +122,51 @@ def test_token_can_not_be_written_anywhere() -> None:
         pickle.dumps(Token("s3cr3t-value"))
     with pytest.raises(TypeError):
         copy.deepcopy(Token("s3cr3t-value"))
+
+
+NAMED_BY = Path("/checkout/symup.toml")
+
+
+def test_a_server_that_only_a_checkouts_file_names_does_not_get_the_variables_token(tmp_path: Path) -> None:
+    env = {"HOME": str(tmp_path), "SYMUP_TOKEN": "from-variable"}
+    with pytest.raises(NotAllowed) as caught:
+        find_token(URL, env=env, named_by=NAMED_BY)
+    assert (URL in caught.value.message, str(NAMED_BY) in caught.value.message) == (True, True)
+    told = caught.value.remedy or ""
+    assert f"SYMUP_TO={URL}" in told
+    assert f"symup login {URL}" in told
+    assert "from-variable" not in "".join(traceback.format_exception(caught.value))
+    with pytest.raises(NotAllowed):
+        find_token(URL, flag="from-flag", env={"HOME": str(tmp_path)}, named_by=NAMED_BY)
+
+
+def test_without_any_token_such_a_server_is_used_without(tmp_path: Path) -> None:
+    for variable in ("", "  "):
+        env = {"HOME": str(tmp_path), "SYMUP_TOKEN": variable}
+        assert find_token(URL, env=env, named_by=NAMED_BY) is None
+
+
+def test_such_a_server_gets_the_token_that_was_made_out_to_it_before_any_other(home: dict[str, str]) -> None:
+    env = home | {"SYMUP_TOKEN": "from-variable"}
+    assert found(URL, env=env, named_by=NAMED_BY).reveal() == "from-netrc"
+    keyring.set_keyring(MemoryKeyring({(KEYRING_SERVICE, URL): "from-keyring"}))
+    assert found(URL, env=env, named_by=NAMED_BY).reveal() == "from-keyring"
+    for other in (URL + "/more", URL + ":8443", "https://elsewhere.example.com"):
+        with pytest.raises(NotAllowed):
+            find_token(other.replace("/base:", ":"), env={**env, "HOME": "/nowhere"}, named_by=NAMED_BY)
+
+
+@pytest.mark.parametrize(
+    ("url", "gets"),
+    [
+        ("https://symbols.example.com", True),
+        ("https://symbols.example.com:443/base", True),
+        ("https://symbols.example.com:8443", False),
+        ("http://symbols.example.com", False),
+        ("http://symbols.example.com:443", False),
+    ],
+)
+def test_netrc_speaks_for_a_host_not_for_what_else_listens_on_it(home: dict[str, str], url: str, gets: bool) -> None:
+    token = find_token(url, env=home, named_by=NAMED_BY)
+    assert (token is not None) is gets
+    assert found(url, env=home).reveal() == "from-netrc", "named by its owner it is sent"

@@ -371,6 +371,7 @@ def test_status_of_a_folder_does_not_miss_what_has_no_symbols(symup: Symup, prog
 def test_settings_come_from_the_project_file(symup: Symup, program: Path, tmp_path: Path) -> None:
     project = tmp_path / "project"
     (project / "sub").mkdir(parents=True)
+    (project / ".git").mkdir()
     (project / "symup.toml").write_text('to = "symbols"\nproject = "web"\n')
     ran = symup("upload", program, "--json", cwd=project / "sub")
     assert ran.code == 0, ran.err

@@ -44,10 +44,22 @@ def test_a_gitlab_job_includes_the_template(symup: Symup, repository: Path) -> N
     ran = symup("init", repository, "--gitlab", "--to", "https://symbols.example.com/")
     assert ran.code == ExitCode.DONE
     (include,) = YAML(typ="safe").load((repository / JOB).read_text())["include"]
-    assert include["inputs"] == {"paths": "build target/release"}
+    assert include["inputs"] == {"to": "https://symbols.example.com", "paths": "build target/release"}
     assert include["remote"].endswith("/.gitlab-ci-template.yml")
     assert JOB in ran.err
     assert not (repository / WORKFLOW).exists()
+
+
+def test_the_job_itself_names_the_store_since_a_token_goes_to_none_that_the_settings_alone_name(
+    symup: Symup, repository: Path
+) -> None:
+    assert symup("init", repository, "--github", "--to", "https://symbols.example.com").code == ExitCode.DONE
+    (step,) = [
+        step
+        for step in YAML(typ="safe").load((repository / WORKFLOW).read_text())["jobs"]["symbols"]["steps"]
+        if step.get("id") == "symbols"
+    ]
+    assert step["with"]["to"] == "https://symbols.example.com"
 
 
 def test_the_settings_are_ones_that_symup_reads(symup: Symup, repository: Path) -> None:

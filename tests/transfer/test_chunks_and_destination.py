@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from uploader.auth.token import Token
 from uploader.errors import UsageError
+from uploader.places import server_url
 from uploader.transfer.chunks import compress
-from uploader.transfer.destination import default_folder, open_destination, server_url
+from uploader.transfer.destination import default_folder, open_destination
 from uploader.transfer.folder import FolderDestination
 from uploader.transfer.http import HttpDestination
 

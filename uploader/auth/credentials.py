@@ -9,28 +9,52 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from uploader.auth.token import Token
-from uploader.errors import UsageError
+from uploader.errors import NotAllowed, UsageError
 
 KEYRING_SERVICE = "symup"
 TOKEN_VARIABLE = "SYMUP_TOKEN"  # noqa: S105  # a name, no secret
 
 
 def find_token(
-    dest_url: str, *, flag: str | None = None, env: Mapping[str, str], keyring: bool = True, netrc: bool = True
+    dest_url: str,
+    *,
+    flag: str | None = None,
+    env: Mapping[str, str],
+    keyring: bool = True,
+    netrc: bool = True,
+    named_by: Path | None = None,
 ) -> Token | None:
     """The token for the server at ``dest_url``, or None.
 
     ``flag`` is what the command line gave. A keyring or netrc file that is missing or broken is the same as one without an entry.
-    Raises `UsageError`, never with the secret in it, for a flag or variable that can't be a token.
+    ``named_by`` is the file of a checkout that names the server, where nobody else does: such a server gets only a token
+    that the user has made out to it. Raises `UsageError`, never with the secret in it, for a flag or variable that can't be a token;
+    `NotAllowed` for one that may not be sent there.
     """
-    if flag is not None:
-        return _given(flag, "--token")
-    if env.get(TOKEN_VARIABLE, "").strip():
-        return _given(env[TOKEN_VARIABLE], TOKEN_VARIABLE)
+    given, origin = (
+        (flag, "--token") if flag is not None else (env.get(TOKEN_VARIABLE, "").strip() or None, TOKEN_VARIABLE)
+    )
+    if given is not None and named_by is None:
+        return _given(given, origin)
     # Keyless login of CI (OIDC) has its place here, before what a person stored.
     if keyring and (found := _from_keyring(dest_url)) is not None:
         return found
-    return _from_netrc(dest_url, env) if netrc else None
+    # An entry of netrc is for a host. Behind its other ports, and in plain text, other people's servers may listen.
+    if netrc and (named_by is None or _is_usual_https(dest_url)) and (found := _from_netrc(dest_url, env)) is not None:
+        return found
+    if given is not None:
+        raise NotAllowed(
+            f"{origin} is not sent to {dest_url}: only {named_by} names that server",
+            remedy=f"If that is where your token belongs, say so: --to {dest_url}, or in CI the variable SYMUP_TO={dest_url}. "
+            f"Once for this machine: symup login {dest_url}, or 'trusted' in your own configuration.",
+        )
+    return None
+
+
+def _is_usual_https(dest_url: str) -> bool:
+    """Whether it is https on its usual port."""
+    parts = urlsplit(dest_url)
+    return parts.scheme == "https" and parts.port in (None, 443)
 
 
 def _given(text: str, origin: str) -> Token:

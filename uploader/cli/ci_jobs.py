@@ -53,7 +53,8 @@ def github(repository: Repository, *, to: str | None) -> str:
         "        id: symbols",
         f"        uses: {_ACTION}",
         "        with:",
-        *([] if to else ["          to: ${{ vars.SYMUP_TO }}"]),
+        # A token goes to no store that symup.toml alone names.
+        f'          to: "{to}"' if to else "          to: ${{ vars.SYMUP_TO }}",
         "          paths: |",
         *(f"            {path}" for path in repository.paths),
         "          token: ${{ secrets.SYMUP_TOKEN }}",
@@ -84,6 +85,7 @@ def gitlab(repository: Repository, *, to: str | None) -> str:
         "include:",
         f"  - remote: {_TEMPLATE}",
         "    inputs:",
+        *([f'      to: "{to}"'] if to else []),
         f"      paths: {' '.join(repository.paths)}",
     ]
     return "\n".join(lines) + "\n"

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from uploader import places
 from uploader.cli import ci_jobs, terminal
 from uploader.discover.repository import Repository, look
 from uploader.errors import UsageError
@@ -95,13 +96,14 @@ def _next_steps(repository: Repository, *, github: bool, gitlab: bool, store: st
 
 def _checked(to: str) -> str:
     """The destination as it can stand in a settings file. Raises `UsageError`."""
-    from uploader.cli import servers
-    from uploader.transfer.destination import server_url
-
-    if servers.is_server(to):
-        return server_url(to)
+    if places.is_server(to):
+        return places.server_url(to)
     if not to or not to.isprintable() or '"' in to or "\\" in to:
         raise UsageError(f"{to!r} can't be written as a destination", remedy="Name a URL or a folder.")
+    try:
+        places.check_spelling(to)
+    except ValueError as error:
+        raise UsageError(f"--to: {error}") from None
     return to
 
 

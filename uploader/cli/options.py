@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from uploader import config
+from uploader import config, places
+from uploader.errors import UsageError
 
 if TYPE_CHECKING:
+    from uploader.auth.token import Token
     from uploader.cli.reports import Reports
     from uploader.pipeline.gates import Gates
     from uploader.pipeline.make import GsymForm
@@ -172,6 +175,7 @@ def debug_sources(chosen: config.Settings, observer: Progress) -> DebugSources:
     """Where debug information may be looked for, as the settings say. Raises `UsageError`; contacts nothing yet."""
     from uploader.pipeline.pair import DebugSources
 
+    _check_confirmed(chosen, "debug_dir", chosen.debug_dir)
     debuginfod = None
     if chosen.debuginfod:
         from uploader.discover.debuginfod import DebugInfod, DebugInfodSettings
@@ -188,13 +192,31 @@ def gsym_form(chosen: config.Settings) -> GsymForm:
 
 
 def open_destination(chosen: config.Settings) -> Destination:
-    """Opens what the settings name. Raises `UsageError`; contacts nothing yet."""
-    from uploader.auth.credentials import find_token
+    """Opens what the settings name. Contacts nothing yet.
+
+    Raises `UsageError`, and `NotAllowed` where there is a token and nobody but the checkout says that it belongs to this server.
+    """
     from uploader.transfer.destination import open_destination as open_it
 
-    return open_it(
-        chosen.to,
-        project=chosen.project,
-        env=os.environ,
-        token=lambda url: find_token(url, env=os.environ),
-    )
+    if chosen.to is not None and not places.is_server(chosen.to):
+        _check_confirmed(chosen, "to", [chosen.to])
+    return open_it(chosen.to, project=chosen.project, env=os.environ, token=lambda url: token_for(url, chosen))
+
+
+def token_for(url: str, chosen: config.Settings) -> Token | None:
+    """The token for the server that the settings name. Raises `UsageError`, `NotAllowed`."""
+    from uploader.auth.credentials import find_token
+
+    return find_token(url, env=os.environ, named_by=chosen.unconfirmed.get("to"))
+
+
+def _check_confirmed(chosen: config.Settings, key: str, named: Sequence[str]) -> None:
+    """Raises `UsageError` for folders beyond the checkout that only a file of the checkout names."""
+    file = chosen.unconfirmed.get(key)
+    if file is not None:
+        flag, variable = "--" + key.replace("_", "-"), "SYMUP_" + key.upper()
+        raise UsageError(
+            f"{file}: {key!r} names what is not in the checkout: {', '.join(named)}",
+            remedy=f"If you want it, say so: {flag}, in CI the variable {variable}, or once in {config.told_own_file()}: "
+            f"trusted = [{', '.join(map(repr, named))}].",
+        )

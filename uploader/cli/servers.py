@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from uploader import places
 from uploader.errors import NotAllowed, UsageError
 from uploader.model import Identity, IdScheme, Quality, SymbolId
 
@@ -15,18 +16,11 @@ if TYPE_CHECKING:
 _NOBODYS_ID = SymbolId(scheme=IdScheme.GNU, value="00" * 20)
 
 
-def is_server(dest: str) -> bool:
-    """Whether DEST names a server, which a token is for."""
-    return dest.lower().startswith(("https://", "http://"))
-
-
 def checked_url(dest: str) -> str:
     """The server's URL as tokens are kept under it. Raises `UsageError` for what is no server."""
-    from uploader.transfer.destination import server_url
-
-    if not is_server(dest):
+    if not places.is_server(dest):
         raise UsageError(f"{dest!r} is no server: only those want a token", remedy="Name its URL: https://host/base.")
-    return server_url(dest)
+    return places.server_url(dest)
 
 
 def check(url: str, token: Token, *, allow_insecure: bool) -> Capabilities:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-import os
+from typing import TYPE_CHECKING
 
+from uploader import places
 from uploader.cli import options, servers, terminal
 from uploader.errors import ExitCode, NotAllowed
 from uploader.report.words import printable
+
+if TYPE_CHECKING:
+    from uploader.auth.token import Token
 
 SCHEMA = "symup.whoami/1"
 
@@ -19,28 +23,33 @@ def command(to: options.To = None, project: options.Project = None, as_json: opt
     Example: symup whoami --to https://symbols.example.com
     """
     chosen = options.settings(to=to, project=project)
-    from uploader.auth.credentials import find_token
-
-    destination = options.open_destination(chosen)
-    is_server = servers.is_server(destination.url)
-    token = find_token(destination.url, env=os.environ) if is_server else None
+    named_by = chosen.unconfirmed.get("to")
+    is_server = chosen.to is not None and places.is_server(chosen.to)
+    token: Token | None = None
     refused: NotAllowed | None = None
     may_upload = may_ask = not is_server
-    server = ""
+    url, server = chosen.to or "", ""
     try:
-        if is_server:
-            server = destination.capabilities().server
-            may_upload, may_ask = servers.may(destination)
+        if is_server and chosen.to is not None:
+            url = places.server_url(chosen.to)
+            token = options.token_for(url, chosen)
+        destination = options.open_destination(chosen)
+        url = destination.url
+        try:
+            if is_server:
+                server = destination.capabilities().server
+                may_upload, may_ask = servers.may(destination)
+        finally:
+            destination.close()
     except NotAllowed as error:
         refused = error
-    finally:
-        destination.close()
     code = ExitCode.DONE if refused is None and (may_upload or may_ask) else ExitCode.NOT_ALLOWED
     if as_json:
         terminal.document(
             {
                 "schema": SCHEMA,
-                "destination": destination.url,
+                "destination": url,
+                "named_by": None if named_by is None else str(named_by),
                 "server": server or None,
                 "project": chosen.project,
                 "token_from": None if token is None else token.origin,
@@ -54,7 +63,11 @@ def command(to: options.To = None, project: options.Project = None, as_json: opt
         came = (
             f"a token from {token.origin}" if token else "no token" if is_server else "no token needed, it is a folder"
         )
-        terminal.result(f"{printable(destination.url)}  {came}")
+        terminal.result(f"{printable(url)}  {came}")
+        if named_by is not None:
+            terminal.result(
+                f"  named by {printable(str(named_by))} alone: it gets no token but one that is made out to it"
+            )
         if refused is None:
             rights = [name for name, has in (("upload", may_upload), ("ask what is stored", may_ask)) if has]
             terminal.result(f"  project {printable(chosen.project)}: may {' and '.join(rights) or 'do nothing'}")

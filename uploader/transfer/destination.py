@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
 
+from uploader import places
 from uploader.auth.token import Token
 from uploader.errors import UsageError
 from uploader.store.layout import checked_project
@@ -15,7 +14,6 @@ from uploader.transfer.protocol import Destination
 
 FindToken = Callable[[str], Token | None]
 
-_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
 _OBJECT_STORAGE = {"s3", "gs", "az"}
 
 
@@ -53,47 +51,18 @@ def open_destination(
                 remedy="Name one with --to or SYMUP_TO: a symbol server's URL, or a folder that outlives the job.",
             )
         return FolderDestination(default_folder(), project)
-    matched = _SCHEME.match(dest)
-    if matched is None:
-        return FolderDestination(Path(dest).expanduser(), project)
-    scheme = matched[1].lower()
-    if scheme in ("http", "https"):
+    if places.is_server(dest):
         from uploader.transfer.http import HttpDestination
 
-        url = server_url(dest)
+        url = places.server_url(dest)
         return HttpDestination(url, project=project, token=token(url), allow_insecure=allow_insecure)
-    if scheme == "file":
-        return FolderDestination(_file_path(dest), project)
+    folder = places.folder_of(dest)
+    if folder is not None:
+        return FolderDestination(folder, project)
+    scheme = places.scheme_of(dest)
     if scheme in _OBJECT_STORAGE:
         raise UsageError(
             f"{scheme}:// destinations are not there yet",
             remedy="Run `symup serve` over a folder or a mounted bucket, and name its https:// URL.",
         )
     raise UsageError(f"{scheme}:// is no destination that symup knows", remedy="Name an https:// URL or a folder.")
-
-
-def server_url(dest: str) -> str:
-    """A server's URL in one spelling, without a trailing slash. Raises `UsageError`, never showing a credential in it."""
-    try:
-        parts = urlsplit(dest)
-        host, port = parts.hostname, parts.port
-    except ValueError:
-        raise UsageError("the destination's URL can't be read", remedy="It looks like https://host/base.") from None
-    if "@" in parts.netloc:
-        raise UsageError(
-            f"the URL of {host} holds a user name or password",
-            remedy="Take it out and give the token with SYMUP_TOKEN.",
-        )
-    if not host or parts.query or parts.fragment:
-        raise UsageError(
-            "a server's URL has a host and neither query nor fragment", remedy="It looks like https://host/base."
-        )
-    shown_host = f"[{host}]" if ":" in host else host
-    return f"{parts.scheme.lower()}://{shown_host}{'' if port is None else f':{port}'}{parts.path.rstrip('/')}"
-
-
-def _file_path(dest: str) -> Path:
-    parts = urlsplit(dest)
-    if parts.netloc not in ("", "localhost") or not parts.path:
-        raise UsageError("a file URL names a local folder", remedy="It looks like file:///srv/symbols.")
-    return Path(unquote(parts.path))
