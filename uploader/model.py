@@ -112,6 +112,12 @@ class Figures:
     line_rows: int = 0
     by_source: Mapping[str, int] = field(default_factory=dict)
     """Functions by the source that gave them, keyed by `Source` values."""
+    dropped_ranges: int = 0
+    """Ranges of functions and inlined calls that debug information states and no answer comes from: malformed, or not in code."""
+    cut_ranges: int = 0
+    """Those of which a part only is answered from."""
+    widened_ranges: int = 0
+    """Ranges of inlined calls outside of what they are inlined into, which was widened by them."""
 
     @property
     def quality(self) -> Quality:

@@ -9,6 +9,7 @@ from uploader.model import Decision, Figures, Outcome, Quality, Source
 from uploader.report.run import Run
 from uploader.report.text import LIST_WORST, summary
 from uploader.report.words import duration, printable, share, size
+from uploader.values import replace
 
 
 def lines_of(
@@ -136,3 +137,13 @@ def test_words() -> None:
     ]
     assert share(0, 0) == "-"
     assert printable("a\x1b[2J\n\u202eb\udce9ü") == "a\\x1b[2J\\n\\u202eb\\udce9ü"
+
+
+def test_verbose_tells_what_ranges_were_dropped_cut_and_widened() -> None:
+    outcome = stored("lua")
+    assert outcome.figures is not None
+    figures = replace(outcome.figures, dropped_ranges=2, widened_ranges=1494)
+    lines = lines_of([replace(outcome, figures=figures), stored("other")], verbose=True)
+    told = [line for line in lines if "ranges" in line]
+    assert told == ["      ranges that the debug information gets wrong: 2 dropped, 1,494 widened"]
+    assert not any("ranges" in line for line in lines_of([replace(outcome, figures=figures)]))

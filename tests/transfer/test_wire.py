@@ -65,7 +65,17 @@ def test_answers_come_back(answer: Answer) -> None:
     assert wire.answer_from_json(back(wire.answer_to_json(answer))) == answer
 
 
-@given(st.builds(Figures, functions=counts, line_rows=counts, by_source=st.dictionaries(texts, counts, max_size=3)))
+@given(
+    st.builds(
+        Figures,
+        functions=counts,
+        line_rows=counts,
+        by_source=st.dictionaries(texts, counts, max_size=3),
+        dropped_ranges=counts,
+        cut_ranges=counts,
+        widened_ranges=counts,
+    )
+)
 def test_figures_come_back(figures: Figures) -> None:
     assert wire.figures_from_json(back(wire.figures_to_json(figures))) == figures
 

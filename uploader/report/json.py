@@ -88,6 +88,9 @@ def figures_object(figures: Figures) -> dict[str, Any]:
         "inlines": figures.inlines,
         "line_rows": figures.line_rows,
         "by_source": {str(source): count for source, count in sorted(figures.by_source.items())},
+        "dropped_ranges": figures.dropped_ranges,
+        "cut_ranges": figures.cut_ranges,
+        "widened_ranges": figures.widened_ranges,
     }
 
 

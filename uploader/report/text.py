@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 
-from uploader.model import Decision, Outcome, Quality
+from uploader.model import Decision, Figures, Outcome, Quality
 from uploader.report.run import Run, has_symbols
 from uploader.report.words import count, duration, printable, share, size
 
@@ -44,7 +44,7 @@ def summary(run: Run, *, verbose: bool = False, quiet: bool = False) -> Iterator
             return
         calm.clear()
     if verbose or len(calm) + len(grave) <= LIST_ALL_UP_TO:
-        yield from _listed((*calm, *grave))
+        yield from _listed((*calm, *grave), verbose=verbose)
     else:
         yield from _groups(calm)
         yield from _listed(grave[:LIST_WORST])
@@ -55,10 +55,17 @@ def summary(run: Run, *, verbose: bool = False, quiet: bool = False) -> Iterator
     yield verdict(run)
 
 
-def _listed(outcomes: Sequence[Outcome]) -> Iterator[str]:
+def _listed(outcomes: Sequence[Outcome], *, verbose: bool = False) -> Iterator[str]:
     width = min(max((len(printable(outcome.path)) for outcome in outcomes), default=0), 48)
     for outcome in outcomes:
         yield from _lines(outcome, width)
+        if verbose and outcome.figures is not None and (told := _told_of_ranges(outcome.figures)):
+            yield f"      ranges that the debug information gets wrong: {told}"
+
+
+def _told_of_ranges(figures: Figures) -> str:
+    counts = {"dropped": figures.dropped_ranges, "cut": figures.cut_ranges, "widened": figures.widened_ranges}
+    return ", ".join(f"{number:,} {what}" for what, number in counts.items() if number)
 
 
 def _lines(outcome: Outcome, width: int) -> Iterator[str]:

@@ -73,6 +73,9 @@ class FiguresDocument(BaseModel):
     inlines: Count = 0
     line_rows: Count = 0
     by_source: dict[str, Count] = {}
+    dropped_ranges: Count = 0
+    cut_ranges: Count = 0
+    widened_ranges: Count = 0
 
 
 class AnswerDocument(BaseModel):

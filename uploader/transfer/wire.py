@@ -132,6 +132,9 @@ def figures_to_json(figures: Figures) -> Json:
         "inlines": figures.inlines,
         "line_rows": figures.line_rows,
         "by_source": {str(source): count for source, count in figures.by_source.items()},
+        "dropped_ranges": figures.dropped_ranges,
+        "cut_ranges": figures.cut_ranges,
+        "widened_ranges": figures.widened_ranges,
     }
 
 
@@ -149,6 +152,9 @@ def figures_from_json(value: object) -> Figures:
         inlines=_count(members, "inlines"),
         line_rows=_count(members, "line_rows"),
         by_source={source: _count(by_source, source) for source in by_source},
+        dropped_ranges=_count(members, "dropped_ranges"),
+        cut_ranges=_count(members, "cut_ranges"),
+        widened_ranges=_count(members, "widened_ranges"),
     )
 
 
