@@ -15,6 +15,7 @@ A file names settings as the flags do, without the dashes in front and with ``_`
     debug_dir = ["symbols"]
     gsym_version = 2
     keep_aliases = true
+    allow_missing = true
 
     [[gate]]
     paths = ["build/vendor/**"]
@@ -107,6 +108,8 @@ class Settings:
     unconfirmed: Mapping[str, Path] = field(default_factory=dict)
     """The settings among ``to`` and ``debug_dir`` that name a place beyond the checkout and that only a file of the checkout has
     the word on: that file by the setting."""
+    allow_missing: bool = False
+    """Paths that are not there are skipped."""
 
 
 def load(
@@ -403,4 +406,5 @@ _READERS: dict[str, Callable[[object], object]] = {
     "gsym_version": _gsym_version,
     "keep_aliases": _switch,
     "trusted": _trusted,
+    "allow_missing": _switch,
 }

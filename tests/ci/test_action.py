@@ -142,6 +142,17 @@ def test_a_broken_binary_fails_as_the_gate_says_and_only_then(
     assert any("billing" in line for line in finished.annotations("error") + finished.annotations("warning"))
 
 
+def test_a_mistyped_path_fails_the_step_and_sends_nothing(use: Use) -> None:
+    finished = use({"paths": "build/bin\nbuild/bim/billing"})
+    assert not finished.succeeded
+    assert finished.outputs["exit-code"] == "2"
+    assert "stored" not in finished.outputs
+    assert any("Did you mean build/bin/billing?" in line for line in finished.annotations("error")), finished.log
+    allowed = use({"paths": "build/bin\nbuild/bim/billing", "allow-missing": "true"})
+    assert allowed.succeeded, allowed.log
+    assert (allowed.outputs["stored"], allowed.outputs["skipped"]) == ("3", "1")
+
+
 def test_too_poor_symbols_fail_as_the_gate_says(use: Use, workspace: Path) -> None:
     poor = workspace / "build" / "bin" / "billing"
     subprocess.run(["strip", "--strip-debug", poor], check=True)

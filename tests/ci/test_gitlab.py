@@ -12,6 +12,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 import zstandard
@@ -148,6 +149,16 @@ def test_only_what_was_asked_for_fails(project: Project, wheel: Path, no_store: 
     assert project.pipeline(stage="symbols", version=wheel.name, to=no_store).became("symup") == "WARN"
     strict = project.pipeline(stage="symbols", version=wheel.name, to=no_store, **{"store-trouble": "fail"})
     assert strict.became("symup") == "FAIL"
+
+
+def test_a_mistyped_path_fails_the_job(project: Project, wheel: Path) -> None:
+    missed = project.pipeline(stage="symbols", version=wheel.name, paths="build/bin build/bim")
+    assert missed.became("symup") == "FAIL", missed.log
+    assert "Did you mean build/bin/?" in missed.log
+    inputs: dict[str, Any] = {"version": wheel.name, "paths": "build/bin build/bim", "allow-missing": True}
+    allowed = project.pipeline(stage="symbols", **inputs)
+    assert allowed.became("symup") == "PASS", allowed.log
+    assert "stored=3" in allowed.log
 
 
 def test_symbol_files_have_the_form_that_was_asked_for(project: Project, wheel: Path) -> None:

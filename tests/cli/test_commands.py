@@ -52,6 +52,7 @@ def test_help_teaches_with_an_example(symup: Symup, command: str) -> None:
         (["upload", ".", "--require", "best"], "--require"),
         (["upload", ".", "--to", "x", "--project", "../up"], "--project"),
         (["lookup", "missing.gsym", "12"], "neither a file nor an id"),
+        (["upload", "", "--to", "x"], "the empty path '' does not exist"),
         (["status", "missing.bin"], "neither a file nor an id"),
     ],
 )
@@ -172,11 +173,40 @@ def test_nothing_found_is_3_unless_allowed(symup: Symup, tmp_path: Path) -> None
     assert symup("upload", tmp_path / "nothing", "--to", tmp_path / "store", "--allow-empty").code == 0
 
 
-def test_a_path_that_is_not_there_fails_and_the_others_go_on(symup: Symup, program: Path, tmp_path: Path) -> None:
-    ran = symup("upload", tmp_path / "missing", program, "--to", tmp_path / "store", "--json")
-    assert ran.code == 1
-    assert ran.document["counts"]["stored"] == 1
-    assert ran.document["counts"]["failed"] == 1
+@pytest.mark.parametrize(
+    "words", [("upload", "--to", "store", "--fail-on", "none"), ("convert", "-o", "out/"), ("inspect",), ("status",)]
+)
+def test_a_mistyped_path_is_2_before_anything_is_done_and_the_right_one_is_told(
+    symup: Symup, program: Path, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    (tmp_path / "build").mkdir()
+    shutil.copy(program, tmp_path / "build" / "server")
+    before = sorted(tmp_path.iterdir())
+    ran = symup(*words, "build/server", "buidl/server", cwd=tmp_path)
+    assert ran.code == 2
+    assert "Did you mean build/server?" in ran.err
+    assert ran.out == ""
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_who_allows_a_path_to_be_missing_is_told_that_it_was_skipped(
+    symup: Symup, program: Path, tmp_path: Path
+) -> None:
+    paths, store = (tmp_path / "gone", program), ("--to", tmp_path / "store")
+    ran = symup("upload", *paths, *store, "--allow-missing", "--json")
+    assert ran.code == 0
+    assert (ran.document["counts"]["stored"], ran.document["counts"]["skipped"]) == (1, 1)
+    assert [one["reason"] for one in ran.document["outcomes"] if one["decision"] == "skipped"] == [
+        "does not exist, and --allow-missing is set"
+    ]
+    assert symup("upload", tmp_path / "gone", *store, "--allow-missing").code == 3
+    assert symup("convert", *paths, "-o", tmp_path / "out", SYMUP_ALLOW_MISSING="1").code == 0
+    for command in (("inspect",), ("status", *store)):
+        told = symup(*command, *paths, "--allow-missing")
+        assert told.code == 0
+        assert f"{tmp_path / 'gone'} does not exist" in told.err
+    (tmp_path / "symup.toml").write_text("allow_missing = true\n")
+    assert symup("upload", *paths, *store, cwd=tmp_path).code == 0
 
 
 def test_include_and_exclude(symup: Symup, programs: Path, tmp_path: Path) -> None:

@@ -29,6 +29,7 @@ def command(
     min_line_coverage: options.MinLineCoverage = None,
     fail_on: options.FailOn = None,
     allow_empty: options.AllowEmpty = False,
+    allow_missing: options.AllowMissing = False,
     jobs: options.Jobs = None,
     max_memory: options.MaxMemory = None,
     shard: options.Shard = None,
@@ -61,6 +62,7 @@ def command(
         debuginfod=debuginfod or None,
         gsym_version=gsym_version,
         keep_aliases=keep_aliases or None,
+        allow_missing=allow_missing or None,
     )
     part = options.shard(shard)
     reports = options.reports(
@@ -87,6 +89,7 @@ def command(
             debug=options.debug_sources(chosen, observer),
             form=options.gsym_form(chosen),
             shard=part,
+            allow_missing=chosen.allow_missing,
         )
     finally:
         terminal.close(observer)

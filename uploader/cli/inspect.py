@@ -12,6 +12,7 @@ import typer
 from uploader.cli import options, terminal
 from uploader.cli.files import mapped
 from uploader.cli.symbols import GSYM_MAGICS
+from uploader.discover.missing import insist, is_missing
 from uploader.errors import InputError, MalformedGsym, NotElf
 from uploader.progress import Silent
 from uploader.report.words import count, printable, size
@@ -34,9 +35,10 @@ _KINDS = {1: "relocatable file", 2: "executable", 3: "shared object or position-
 
 
 def command(
-    files: Annotated[list[Path], typer.Argument(help="Binaries and GSYM files.", metavar="FILE...")],
+    files: Annotated[list[str], typer.Argument(help="Binaries and GSYM files.", metavar="FILE...")],
     debug_dir: options.DebugDir = None,
     debuginfod: options.DebugInfoD = False,
+    allow_missing: options.AllowMissing = False,
     as_json: options.Json = False,
 ) -> int:
     """Show what a file is and holds: a binary's ids, sources of symbols, sections and notes, a GSYM file's counts and coverage.
@@ -49,8 +51,14 @@ def command(
     """
     told: list[dict[str, Any]] = []
     failures = 0
-    debug = options.debug_sources(options.settings(debug_dir=debug_dir, debuginfod=debuginfod or None), _Notes())
-    for path in files:
+    chosen = options.settings(debug_dir=debug_dir, debuginfod=debuginfod or None, allow_missing=allow_missing or None)
+    debug = options.debug_sources(chosen, _Notes())
+    if not chosen.allow_missing:
+        insist(files)
+    for path in map(Path, files):
+        if chosen.allow_missing and is_missing(str(path)):
+            terminal.say(f"symup: {printable(str(path))} does not exist, and --allow-missing is set: skipped")
+            continue
         try:
             page = _page(path, debug)
         except InputError as error:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from uploader.progress import Progress
     from uploader.transfer.protocol import Destination
 
-Paths = Annotated[list[Path], typer.Argument(help="Files and folders.", show_default=False, metavar="PATHS...")]
+Paths = Annotated[list[str], typer.Argument(help="Files and folders.", show_default=False, metavar="PATHS...")]
 To = Annotated[
     str | None,
     typer.Option(
@@ -128,6 +127,12 @@ Shard = Annotated[
     typer.Option("--shard", metavar="I/N", help="Only the I-th of N parts of all ids, the same wherever it is run."),
 ]
 AllowEmpty = Annotated[bool, typer.Option("--allow-empty", help="Nothing with symbols found is no failure.")]
+AllowMissing = Annotated[
+    bool,
+    typer.Option(
+        "--allow-missing", help="A path that does not exist is skipped, and no usage error. [env SYMUP_ALLOW_MISSING]"
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Only errors.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Every file, whatever became of it.")]

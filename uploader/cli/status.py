@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from uploader.cli import options, terminal
+from uploader.discover.missing import remedy_for
 from uploader.errors import ExitCode, InputError, NothingFound, StoreDamaged, UsageError
 from uploader.model import Decision, Quality, SymbolId
 from uploader.report.words import count, printable, size
 from uploader.values import frozen
 
 if TYPE_CHECKING:
+    from uploader.config import Settings
     from uploader.pipeline.artifact import Artifact
     from uploader.transfer.protocol import Destination, Manifest
 
@@ -32,6 +34,7 @@ def command(
     project: options.Project = None,
     include: options.Include = None,
     exclude: options.Exclude = None,
+    allow_missing: options.AllowMissing = False,
     as_json: options.Json = False,
 ) -> int:
     """Tell what the store holds for binaries or ids: the quality, when it was made, and by what.
@@ -40,8 +43,10 @@ def command(
 
     Example: symup status build/ --to https://symbols.example.com
     """
-    chosen = options.settings(to=to, project=project, include=include, exclude=exclude)
-    asked, troubles = _asked(what, include=chosen.include, exclude=chosen.exclude)
+    chosen = options.settings(
+        to=to, project=project, include=include, exclude=exclude, allow_missing=allow_missing or None
+    )
+    asked, troubles = _asked(what, chosen)
     destination = options.open_destination(chosen)
     if not asked and not troubles:
         raise NothingFound("nothing with symbols found", remedy="Check the paths and patterns.")
@@ -89,29 +94,38 @@ class _Asked:
     """What was met in a folder: where it holds no symbols itself, it is no loss that the store has none."""
 
 
-def _asked(
-    what: list[str], *, include: tuple[str, ...], exclude: tuple[str, ...]
-) -> tuple[list[_Asked], list[tuple[str, str]]]:
+def _asked(what: list[str], chosen: Settings) -> tuple[list[_Asked], list[tuple[str, str]]]:
     """What to ask for, and the files that can't be asked for, with the reason."""
     asked: list[_Asked] = []
     paths = []
+    gone = []
     for word in what:
         if os.path.lexists(word):
             paths.append(word)
             continue
         try:
             asked.append(_Asked(label=word, symbol_id=SymbolId.parse(word)))
-        except ValueError as error:
-            raise UsageError(
-                f"{word!r} is neither a file nor an id", remedy="symup inspect FILE tells a file's ids."
-            ) from error
+        except ValueError:
+            if chosen.allow_missing:
+                terminal.say(f"symup: {printable(word)} does not exist, and --allow-missing is set: skipped")
+            else:
+                gone.append(word)
+    if gone:
+        named = f"{', '.join(gone)} {'is' if len(gone) == 1 else 'are'} neither a file nor an id"
+        raise UsageError(named, remedy=f"{remedy_for(gone)} symup inspect FILE tells a file's ids.")
     if not paths:
         return asked, []
 
     from uploader.pipeline.gather import gather
     from uploader.progress import Silent
 
-    gathered = gather(paths, progress=Silent(), include=include, exclude=exclude)
+    gathered = gather(
+        paths,
+        progress=Silent(),
+        include=chosen.include,
+        exclude=chosen.exclude,
+        allow_missing=chosen.allow_missing,
+    )
     for artifact in gathered.artifacts:
         met = None if artifact.path in paths else artifact
         asked.append(_Asked(label=artifact.path, symbol_id=artifact.identity.primary, artifact=met))

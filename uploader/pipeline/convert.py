@@ -50,6 +50,7 @@ def convert(
     debug: DebugSources = USUAL_PLACES,
     form: GsymForm = USUAL_FORM,
     shard: Shard | None = None,
+    allow_missing: bool = False,
 ) -> Finished:
     """Writes one GSYM file for each artifact that ``inputs`` hold: to ``output``, or into it where it is a folder.
 
@@ -59,7 +60,14 @@ def convert(
     `UsageError`; a file's trouble is its outcome; an interruption is answered as `upload` does.
     """
     gathered = gather(
-        inputs, progress=progress, include=include, exclude=exclude, dwarf=dwarf, debug=debug, shard=shard
+        inputs,
+        progress=progress,
+        include=include,
+        exclude=exclude,
+        dwarf=dwarf,
+        debug=debug,
+        shard=shard,
+        allow_missing=allow_missing,
     )
     outcomes = list(gathered.outcomes)
     folder = to_folder or output.is_dir() or len(inputs) > 1 or any(Path(path).is_dir() for path in inputs)

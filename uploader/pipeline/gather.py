@@ -11,6 +11,7 @@ from uploader.binary.elf import ElfFile
 from uploader.binary.headers import ET_CORE, ET_REL
 from uploader.binary.identity import Identified, code_digest, identify
 from uploader.discover.companions import Companions, build_id_of, names_of
+from uploader.discover.missing import insist, is_missing
 from uploader.discover.walk import Trouble, walk
 from uploader.errors import ExitCode, InputError, NotElf
 from uploader.model import Concern, Decision, IdScheme, Outcome, SymbolId
@@ -43,6 +44,7 @@ def gather(
     dwarf: bool = True,
     debug: DebugSources = USUAL_PLACES,
     shard: Shard | None = None,
+    allow_missing: bool = False,
 ) -> Gathered:
     """Walks ``paths``, identifies what it finds and puts files of one id together.
 
@@ -51,14 +53,19 @@ def gather(
     all its files; under a file id, which is made of a part of a file's bytes, any difference makes them so.
     For what still lacks debug information its debug file is looked for in ``debug`` and where debuggers look.
     With ``shard`` only the artifacts whose id belongs to it are given; what has no id at all is told in every shard.
-    A file's trouble is its outcome; this raises `UsageError` only, for paths, patterns and folders that can't be.
+    A file's trouble is its outcome; this raises `UsageError` only, for paths, patterns and folders that can't be: a path that is
+    not there, too, before anything is looked at, unless ``allow_missing`` has it skipped.
     """
+    if not allow_missing:
+        insist(paths)
+    named = {os.fspath(path) for path in paths}
     outcomes: list[Outcome] = []
     by_id: dict[SymbolId, list[Identified]] = {}
     progress.stage("identify")
     for item in walk(paths, include=include, exclude=exclude):
         if isinstance(item, Trouble):
-            outcome = failed(item.path, item.reason)
+            gone = allow_missing and item.path in named and is_missing(item.path)
+            outcome = _allowed(item.path) if gone else failed(item.path, item.reason)
             outcomes.append(outcome)
             progress.finished(outcome)
             continue
@@ -99,6 +106,11 @@ def gather(
         outcomes.append(outcome)
         progress.finished(outcome)
     return Gathered(artifacts=tuple(artifacts), outcomes=tuple(outcomes), elsewhere=len(by_id) - len(here))
+
+
+def _allowed(path: str) -> Outcome:
+    """The outcome of a path that is not there and need not be."""
+    return Outcome(path=path, decision=Decision.SKIPPED, reason="does not exist, and --allow-missing is set")
 
 
 def _linked_by_name(by_id: Mapping[SymbolId, Sequence[Identified]]) -> set[SymbolId]:

@@ -72,6 +72,7 @@ def upload(
     debug: DebugSources = USUAL_PLACES,
     form: GsymForm = USUAL_FORM,
     shard: Shard | None = None,
+    allow_missing: bool = False,
 ) -> Finished:
     """Finds, converts and sends what ``destination`` lacks or holds in a poorer quality; everything else is left alone.
 
@@ -94,7 +95,14 @@ def upload(
     )
     try:
         gathered = gather(
-            paths, progress=progress, include=include, exclude=exclude, dwarf=dwarf, debug=debug, shard=shard
+            paths,
+            progress=progress,
+            include=include,
+            exclude=exclude,
+            dwarf=dwarf,
+            debug=debug,
+            shard=shard,
+            allow_missing=allow_missing,
         )
         allow_empty = allow_empty or gathered.elsewhere > 0
         run.outcomes.extend(gathered.outcomes)
