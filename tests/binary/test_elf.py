@@ -418,3 +418,19 @@ def test_every_truncation_of_a_real_program_gives_an_answer_or_a_clear_error(bui
     data = (built / "zlib").read_bytes()
     for length in range(0, len(data), 97):
         answers(data[:length])
+
+
+def test_a_file_of_holes_is_refused_before_anything_in_it_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "holes"
+    path.write_bytes(elf([Section(".text", b"\xc3" * 64, flags=CODE)]))
+    os.truncate(path, 1 << 40)
+    with pytest.raises(MalformedElf, match="are holes"):
+        ElfFile.open(path)
+
+
+def test_a_file_with_few_holes_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "few"
+    path.write_bytes(elf([Section(".text", b"\xc3" * 64, flags=CODE)]))
+    os.truncate(path, 1 << 30)
+    with ElfFile.open(path) as file:
+        assert file.size_bytes == 1 << 30

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
 import mmap
 import os
@@ -60,6 +61,15 @@ _MACHINE_NAMES = {
     258: "loongarch",
 }
 
+MAX_HOLES_BYTES = 1 << 30
+"""Up to here a file may be as sparse as it likes."""
+
+MAX_SPARSENESS = 64
+"""How many times its place on the disk a larger file may be long. File systems that compress make debug information a tenth."""
+
+_BLOCK_BYTES = 512
+"""What ``st_blocks`` counts, whatever the file system's own blocks are."""
+
 MAX_NOTE_BYTES = 16 << 20
 """Bytes of notes that are read in one file; an executable's take a few hundred."""
 
@@ -101,6 +111,9 @@ class ElfFile:
         """
         name = os.fspath(path)
         try:
+            # A device may do something where it is merely opened.
+            if not stat.S_ISREG(os.stat(name).st_mode):
+                raise NotElf(f"{name} is not a regular file")
             descriptor = os.open(
                 name,
                 os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0),
@@ -113,6 +126,7 @@ class ElfFile:
                 raise NotElf(f"{name} is not a regular file")
             if not status.st_size:
                 raise NotElf(f"{name} is empty")
+            _check_sparse(name, descriptor, status)
             mapped = mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ)
         except (OSError, ValueError) as error:
             raise InputError(f"{name} can't be read: {getattr(error, 'strerror', None) or error}") from error
@@ -365,6 +379,34 @@ class _Ahead:
             self._contents = self._read(self._section)
         except BaseException as error:  # noqa: BLE001  # raised where the section is asked for
             self._error = error
+
+
+def _check_sparse(name: str, descriptor: int, status: os.stat_result) -> None:
+    """Raises `MalformedElf` for a file that is next to nothing but holes: it costs as much to read as if all were there."""
+    least_bytes = status.st_size // MAX_SPARSENESS
+    # Some file systems count blocks late, so that few of them only give reason to look.
+    if status.st_size > MAX_HOLES_BYTES and getattr(status, "st_blocks", least_bytes) * _BLOCK_BYTES < least_bytes:
+        filled_bytes = _filled_bytes(descriptor, least_bytes)
+        if filled_bytes < least_bytes:
+            raise MalformedElf(
+                f"{name} claims {status.st_size} bytes, of which all but {filled_bytes} are holes: no linker writes such a file"
+            )
+
+
+def _filled_bytes(descriptor: int, enough_bytes: int) -> int:
+    """How much of a file is no hole, counted up to ``enough_bytes``; that many where the system can't tell."""
+    filled_bytes = position = 0
+    try:
+        while filled_bytes < enough_bytes:
+            position = os.lseek(descriptor, position, os.SEEK_DATA)
+            end = os.lseek(descriptor, position, os.SEEK_HOLE)
+            filled_bytes += end - position
+            position = end
+    except OSError as error:
+        return filled_bytes if error.errno == errno.ENXIO else enough_bytes  # Only holes follow.
+    except AttributeError:
+        return enough_bytes
+    return filled_bytes
 
 
 def _align(value: int, alignment: int) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -162,14 +163,16 @@ def _together(files: list[Identified], *, dwarf: bool) -> tuple[Artifact | None,
     if len(files) == 1:
         return paired(files, dwarf=dwarf)
     settled: list[Outcome] = []
-    by_content: dict[str, Identified] = {}
+    by_content: dict[tuple[int, str], Identified] = {}
+    sizes = Counter(file.size_bytes for file in files)
     for file in files:
         try:
-            digest = _content_sha256(file.path)
+            # What has a size of its own differs from the others, and need not be read to know it.
+            digest = _content_sha256(file.path) if sizes[file.size_bytes] > 1 else ""
         except OSError as error:
             settled.append(failed(file.path, f"can't be read: {error.strerror or error}"))
             continue
-        first = by_content.setdefault(digest, file)
+        first = by_content.setdefault((file.size_bytes, digest), file)
         if first is not file:
             settled.append(skipped(file, f"the same bytes as {first.path}"))
     distinct = list(by_content.values())

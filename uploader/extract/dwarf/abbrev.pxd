@@ -5,7 +5,9 @@ cdef class Abbrevs:
     cdef public dict _table_at
     cdef const unsigned char[::1] data
     cdef public Py_ssize_t data_size
+    cdef public dict _refused
     cdef public Py_ssize_t _budget
+    cdef public Py_ssize_t _code_budget
     cdef int[::1] kind
     cdef int[::1] children
     cdef int[::1] skip_first

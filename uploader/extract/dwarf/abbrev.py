@@ -88,6 +88,8 @@ from uploader.extract.dwarf.constants import (
 )
 from uploader.symbols.columns import grown, zeros
 
+TOO_MANY_OVERLAP = "too many overlapping abbreviation tables to be true"
+
 STEP_LEB = -1
 STEP_CSTRING = -2
 STEP_BLOCK1 = -3
@@ -187,15 +189,18 @@ HAS_OTHER_NAME = cython.declare(
 class Abbrevs:
     """All abbreviation tables of one `.debug_abbrev` section, compiled on request.
 
-    ``table`` must not be called while another thread walks. The total work is bounded by a multiple of the section's size, however
-    many overlapping tables a hostile file asks for.
+    ``table`` must not be called while another thread walks. All work and memory together are bounded by a multiple of the section's size,
+    however many overlapping, wild or broken tables a hostile file asks for.
     """
 
     def __init__(self, data: bytes | memoryview) -> None:
         self.data = data if len(data) else b"\0"
         self.data_size = len(data)
         self._table_at: dict[tuple[int, int, int, int], int] = {}
+        self._refused: dict[tuple[int, int, int, int], str] = {}
         self._budget = 4 * len(data) + 65536
+        # Even of the shortest abbreviations, numbered one by one, the bytes that may be read hold no more.
+        self._code_budget = 2 * len(data) + 65536
         # Room for what is likely: of what is not used no memory is taken.
         abbreviations = max(64, len(data) // 10)
         steps = max(64, len(data) // 2)
@@ -237,8 +242,17 @@ class Abbrevs:
         """The index of the table at ``offset`` as units of this shape read it. Raises `MalformedDwarf`."""
         key = (offset, address_size, offset_size, 2 if version <= 2 else 3)
         known = self._table_at.get(key)
-        if known is None:
+        if known is not None:
+            return known
+        if key in self._refused:
+            raise MalformedDwarf(self._refused[key])
+        count, step_count = self._count, self._step_count
+        try:
             known = self._table_at[key] = self._compile(offset, address_size, offset_size, version)
+        except MalformedDwarf as error:
+            self._refused[key] = error.message
+            self._count, self._step_count = count, step_count
+            raise
         return known
 
     def compile_ahead(self, address_size: int) -> None:
@@ -264,6 +278,8 @@ class Abbrevs:
     def _compile(self, offset: int, address_size: int, offset_size: int, version: int) -> int:
         if offset >= self.data_size:
             raise MalformedDwarf(f"abbreviation table at 0x{offset:x} lies outside .debug_abbrev")
+        if self._budget < 0:
+            raise MalformedDwarf(TOO_MANY_OVERLAP)
         for form in range(len(self.form_steps)):
             known = form_step(form, address_size, offset_size, version)
             self.form_steps[form] = -100 if known is None else known
@@ -274,14 +290,16 @@ class Abbrevs:
         try:
             trouble = self._read_table(offset)
         except IndexError:
+            # To the section's end: what is cut off has cost as much as what is whole.
+            self._budget -= self.data_size - offset
             raise MalformedDwarf(f"the abbreviation table at 0x{offset:x} is cut off") from None
+        self._budget -= self.position - offset
         if trouble == 1:
             raise MalformedDwarf(f"unknown form in the abbreviation table at 0x{offset:x}")
         if trouble == 2:
             raise MalformedDwarf(f"an abbreviation at 0x{self.position:x} is too large to be true")
-        self._budget -= self.position - offset
         if self._budget < 0:
-            raise MalformedDwarf("too many overlapping abbreviation tables to be true")
+            raise MalformedDwarf(TOO_MANY_OVERLAP)
         return self._index_codes(first)
 
     def _leb(self, p: cython.Py_ssize_t) -> cython.ulonglong:
@@ -502,6 +520,8 @@ class Abbrevs:
         base: cython.Py_ssize_t = self._code_count
         size: cython.Py_ssize_t = highest + 1
         at: cython.Py_ssize_t
+        if base + size > self._code_budget:
+            raise MalformedDwarf("the codes of all abbreviation tables together are out of all proportion")
         if base + size >= len(self.code_index):
             self.code_index = grown(self.code_index, base + size + 1)
         for i in range(size):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from uploader.binary.elf import ElfFile
 from uploader.binary.headers import ET_REL
+from uploader.errors import MalformedElf
 
 if TYPE_CHECKING:
     from uploader.binary.relocate import Relocator
@@ -65,7 +66,10 @@ class SectionLoader:
     def load(self, field: str, suffix: str = "") -> bytes | memoryview:
         """The section behind a field, empty where the file lacks it; inflating releases the GIL. Raises `MalformedElf`."""
         contents = self._elf.contents if self._relocator is None else self._relocator.contents
-        parts = [contents(section) for section in self._elf.sections_named(_SECTION_OF[field] + suffix)]
+        sections = self._elf.sections_named(_SECTION_OF[field] + suffix)
+        if len(sections) > 1 and sum(one.size_bytes for one in sections if one.has_bytes) > self._elf.size_bytes:
+            raise MalformedElf(f"sections called {sections[0].name} hold more than the file does")
+        parts = [contents(section) for section in sections]
         if len(parts) == 1:
             # Slices and searches of bytes are much faster than those of a view.
             whole = parts[0].obj if isinstance(parts[0], memoryview) else parts[0]

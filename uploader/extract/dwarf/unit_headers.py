@@ -36,6 +36,11 @@ from uploader.extract.dwarf.units import Unit, Units
 FARTHEST_BASE = 1 << 62
 """No section is as large: a wilder base means just as little, and this one can be added to without overflow."""
 
+_PADDING_BYTES = 4
+"""A unit of length 0: the length alone."""
+
+_ZEROS = bytes(1 << 14)
+
 
 def read_units(sections: DwarfSections, abbrevs: Abbrevs, prepare: Callable[[Unit], None] | None = None) -> Units:
     """Reads every unit header and first DIE. A broken unit costs that unit; a broken length costs the rest.
@@ -56,6 +61,8 @@ def read_units(sections: DwarfSections, abbrevs: Abbrevs, prepare: Callable[[Uni
             )
             break
         if unit is None:
+            if end == offset + _PADDING_BYTES:
+                end = _end_of_padding(data, offset)
             if trouble:
                 result.warnings.append(f"unit at 0x{offset:x}: {trouble}; its {end - offset} bytes are lost")
         else:
@@ -71,6 +78,18 @@ def read_units(sections: DwarfSections, abbrevs: Abbrevs, prepare: Callable[[Uni
                 )
         offset = end
     return result
+
+
+def _end_of_padding(data: bytes | memoryview, offset: int) -> int:
+    """Where the units of length 0 end that begin at ``offset``: sections may be padded with them, and a section may be nothing else."""
+    at = offset
+    while at < len(data):
+        block = bytes(data[at : at + len(_ZEROS)])
+        if block != _ZEROS[: len(block)]:
+            at += len(block) - len(block.lstrip(b"\0"))
+            break
+        at += len(block)
+    return at - (at - offset) % _PADDING_BYTES
 
 
 def _read_header(data: bytes | memoryview, offset: int, little_endian: bool) -> tuple[Unit | None, int, str]:
