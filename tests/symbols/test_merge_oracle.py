@@ -91,15 +91,22 @@ class Model:
     def speaks(self, address: int) -> tuple[tuple[int, int], int] | None:
         """The range that speaks, and whose: the latest start, then the shortest, then the richest, then the first."""
         holding = [
-            (*span, index)
+            (start, end, index)
             for index, function in enumerate(self.functions)
-            for span in function.ranges
-            if span[0] <= address < span[1]
+            for start, end in [(self.begin(*span), span[1]) for span in function.ranges]
+            if start <= address < end
         ]
         if not holding:
             return None
         start, end, index = max(holding, key=lambda each: (each[0], -each[1], self.worth(each[2]), -each[2]))
         return (start, end), index
+
+    def begin(self, start: int, end: int) -> int:
+        """Where a range begins: with the nearest symbol before it that ends with it, where no range is in between."""
+        spans = [span for function in self.functions for span in function.ranges]
+        before = max((each for each in self.symbols if each[0] <= start), default=(start, 0, ""))
+        reached = max((b for a, b in spans if a < start or (a == start and b > end)), default=0)
+        return before[0] if before[1] == end and reached <= before[0] else start
 
     def worth(self, index: int) -> tuple[bool, bool]:
         return self.functions[index].table is not None, bool(self.functions[index].inlines)

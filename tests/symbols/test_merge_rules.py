@@ -25,6 +25,33 @@ class TestNames:
         table = merged([Function(name="f", ranges=[(0, 10)])], symbols=[(4, 10, "label")])
         assert pieces(table) == [(0, 10, "f")]
 
+    def test_a_symbol_a_few_bytes_before_that_ends_with_the_function_is_the_function(self) -> None:
+        table = merged([Function(name="f", ranges=[(8, 40)])], symbols=[(0, 40, "f.constprop.0"), (40, 60, "g")])
+        assert pieces(table) == [(0, 40, "f.constprop.0"), (40, 60, "g")]
+
+    @pytest.mark.parametrize(
+        ("symbols", "found"),
+        [
+            pytest.param([(0, 48, "s")], [(0, 8, "s"), (8, 40, "f"), (40, 48, "s")], id="ends elsewhere"),
+            pytest.param([(0, 8, "s"), (8, 40, "t")], [(0, 8, "s"), (8, 40, "t")], id="another at the exact start"),
+            pytest.param([(0, 40, "s"), (4, 8, "t")], [(0, 4, "s"), (4, 8, "t"), (8, 40, "f")], id="another between"),
+        ],
+    )
+    def test_another_symbol_before_a_function_is_not_it(
+        self, symbols: list[tuple[int, int, str]], found: list[tuple[int, int, str]]
+    ) -> None:
+        assert pieces(merged([Function(name="f", ranges=[(8, 40)])], symbols=symbols)) == found
+
+    def test_a_symbol_far_before_a_function_is_not_it(self) -> None:
+        near = merged([Function(name="f", ranges=[(64, 90)])], symbols=[(0, 90, "s")])
+        far = merged([Function(name="f", ranges=[(65, 90)])], symbols=[(0, 90, "s")])
+        assert pieces(near) == [(0, 90, "s")]
+        assert pieces(far) == [(0, 65, "s"), (65, 90, "f")]
+
+    def test_a_symbol_that_begins_in_another_function_is_not_that_of_the_next(self) -> None:
+        functions = [Function(name="e", ranges=[(0, 6)]), Function(name="f", ranges=[(8, 40)])]
+        assert pieces(merged(functions, symbols=[(4, 40, "s")])) == [(0, 6, "e"), (6, 8, "s"), (8, 40, "f")]
+
     def test_an_outer_function_keeps_its_symbols_name_behind_the_inner_one(self) -> None:
         functions = [Function(name="outer", ranges=[(0, 20)]), Function(name="inner", ranges=[(5, 10)])]
         table = merged(functions, symbols=[(0, 20, "outer.cold")])
@@ -128,6 +155,11 @@ class TestLines:
     def test_rows_that_begin_inside_leave_the_start_without_lines(self) -> None:
         table = merged([Function(name="f", ranges=[(0, 10)], table=0)], [[(4, A, 1), (20, None, 0)]])
         assert told(table) == [(0, 4, "f", [], []), (4, 10, "f", [(4, "a.c", 1)], [])]
+
+    def test_what_only_the_symbol_knows_of_a_function_stays_in_one_piece_with_it_and_has_no_line(self) -> None:
+        functions = [Function(name="f", ranges=[(8, 20)], table=0)]
+        table = merged(functions, [[(8, A, 5), (12, A, 6), (20, None, 0)]], symbols=[(0, 20, "f")])
+        assert told(table) == [(0, 20, "f", [(0, "a.c", 0), (8, "a.c", 5), (12, "a.c", 6)], [])]
 
     def test_without_any_row_the_line_of_the_declaration_speaks(self) -> None:
         function = Function(name="f", ranges=[(0, 10), (20, 30)], decl=(B, 7))

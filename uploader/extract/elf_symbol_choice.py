@@ -36,6 +36,7 @@ class SymbolChooser:
     """Chooses among candidates; to be used once."""
 
     text: cython.const[cython.uchar][::1]
+    text_size: cython.ulonglong
     count: cython.Py_ssize_t
     start: cython.ulonglong[::1]
     size: cython.ulonglong[::1]
@@ -57,6 +58,7 @@ class SymbolChooser:
     def __init__(self, candidates: Candidates, text: bytes) -> None:
         room = max(len(candidates.start), 1)
         self.text = text
+        self.text_size = len(text)
         self.count = len(candidates.start)
         self.start = candidates.start
         self.size = candidates.size
@@ -197,7 +199,9 @@ class SymbolChooser:
             if rank != 8:
                 next_symbol = next_start
         for index in range(count):
-            if self.rank[self.out_chosen[index]] != 8:
+            if kept > 0 and self.goes_on(kept - 1, index):
+                self.out_end[kept - 1] = self.out_end[index]
+            elif self.rank[self.out_chosen[index]] != 8:
                 self.out_start[kept] = self.out_start[index]
                 self.out_end[kept] = self.out_end[index]
                 self.out_extended[kept] = self.out_extended[index]
@@ -206,6 +210,27 @@ class SymbolChooser:
                 self.out_last[kept] = self.out_last[index]
                 kept += 1
         return kept
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def goes_on(self, before: cython.Py_ssize_t, index: cython.Py_ssize_t) -> cython.bint:
+        """Whether a symbol is a mere part, a basic block, of the function just before it: no function starts there."""
+        one: cython.uint = self.out_chosen[before]
+        other: cython.uint = self.out_chosen[index]
+        behind: cython.ulonglong = self.offset[other] + self.length[other]
+        if (
+            self.out_end[before] != self.out_start[index]
+            or self.length[one] != self.length[other]
+            or self.rank[other] >= 7
+            or behind >= self.text_size
+            or self.text[behind] != 46
+        ):
+            return False
+        same: cython.uint = 0
+        while same < self.length[one] and self.text[self.offset[one] + same] == self.text[self.offset[other] + same]:
+            same += 1
+        return same == self.length[one]
 
     @cython.cfunc
     @cython.nogil

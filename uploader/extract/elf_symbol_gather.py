@@ -307,7 +307,7 @@ class SymbolGatherer:
     @cython.nogil
     @cython.exceptval(-1)
     def find_name(self, begin: cython.Py_ssize_t, limit: cython.Py_ssize_t) -> cython.int:
-        """Sets ``name_begin`` and ``name_end``, the latter before an ``@VERSION``."""
+        """Sets ``name_begin`` and ``name_end``, the latter before an ``@VERSION``, and before a ``.__part.N``."""
         end: cython.Py_ssize_t = begin
         version: cython.Py_ssize_t = limit
         if cython.compiled:
@@ -329,7 +329,32 @@ class SymbolGatherer:
         self.name_budget -= end - begin
         self.name_begin = begin
         self.name_end = version if version < end and not self.is_plt(version, end) else end
+        self.name_end = self.before_part(begin, self.name_end)
         return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def before_part(self, begin: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Where the name of the function ends of which ``.__part.N`` says that a section holds one basic block; else ``end``."""
+        at: cython.Py_ssize_t = end
+        while at > begin and 48 <= self.text[at - 1] <= 57:
+            at -= 1
+        at -= 8
+        if (
+            at > begin
+            and at + 8 < end
+            and self.text[at] == 46
+            and self.text[at + 1] == 95
+            and self.text[at + 2] == 95
+            and self.text[at + 3] == 112
+            and self.text[at + 4] == 97
+            and self.text[at + 5] == 114
+            and self.text[at + 6] == 116
+            and self.text[at + 7] == 46
+        ):
+            return at
+        return end
 
     @cython.cfunc
     @cython.nogil

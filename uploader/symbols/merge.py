@@ -5,6 +5,8 @@ The rules, from the strongest:
 - where functions overlap, the one that starts later (the inner one) speaks, and the outer one goes on behind it;
 - of functions with one and the same range, the one with lines speaks, then the one with inlines, then the first;
 - a symbol that starts exactly where a function's range does names it: it keeps ``.cold``, ``.isra.0`` and the like;
+- one that starts a few bytes before and ends with the range is that function, too: what the compiler leaves room for at its entry
+  (``-fpatchable-function-entry``) stands before the code that DWARF knows;
 - symbols fill what functions leave, and nothing is stretched over a gap.
 """
 
@@ -21,6 +23,9 @@ from uploader.symbols.columns import NONE, NameTable, SourceColumns, addresses, 
 from uploader.symbols.nesting import Pieces, cut, outermost_first
 
 NOBODY = cython.declare(cython.uint, NONE)
+
+MAX_EARLY_BYTES = cython.declare(cython.ulonglong, 64)
+"""So far before a function's code may its symbol start: eight instructions of four bytes are the most that is known."""
 
 
 class Symbols(Protocol):
@@ -47,6 +52,8 @@ class Plan:
     table: array[int] = field(default_factory=indexes)
     symbol: array[int] = field(default_factory=indexes)
     """The symbol that named it, or ``NONE``."""
+    early: array[int] = field(default_factory=indexes)
+    """How many bytes at its start stand before the code that its function's source knows, and so have no line."""
 
 
 class SymbolPieces:
@@ -54,6 +61,7 @@ class SymbolPieces:
 
     def __init__(self, symbols: Symbols, names: NameTable) -> None:
         self.start = symbols.start
+        self.end = symbols.end
         self.name = names.intern_all(symbols.names())
         self.pieces = cut(symbols.start, symbols.end)
 
@@ -72,6 +80,7 @@ class _Merger:
     piece_end: cython.const[cython.ulonglong][::1]
     piece_function: cython.const[cython.uint][::1]
     piece_head: cython.const[cython.ulonglong][::1]
+    piece_known: cython.const[cython.ulonglong][::1]
     pieces: cython.Py_ssize_t
     function_name: cython.const[cython.uint][::1]
     function_table: cython.const[cython.uint][::1]
@@ -96,12 +105,14 @@ class _Merger:
     function: cython.uint[::1]
     table: cython.uint[::1]
     symbol: cython.uint[::1]
+    early: cython.uint[::1]
     count: cython.Py_ssize_t
 
     def __init__(self, source: SourceColumns | None, known: SymbolPieces | None) -> None:
-        functions = _FunctionPieces(source)
+        functions = _FunctionPieces(source, known)
         self.piece_start, self.piece_end = functions.pieces.start, functions.pieces.end
-        self.piece_function, self.piece_head = functions.function, functions.head
+        self.piece_function = functions.function
+        self.piece_head, self.piece_known = functions.head, functions.known
         self.pieces = len(functions.function)
         self.function_name = source.function_name if source is not None else array("I")
         self.function_table = source.function_table if source is not None else array("I")
@@ -116,8 +127,8 @@ class _Merger:
         self.stretches = len(tables)
         # Each piece of a function, and each end of a symbol's, cuts a symbol at most once; each stretch's begin and end do.
         room = 2 * self.pieces + 2 * self.parts + 2 * self.stretches + 2
-        self.columns = tuple(zeros(typecode, room) for typecode in "QQIIII")
-        self.start, self.end, self.name, self.function, self.table, self.symbol = self.columns
+        self.columns = tuple(zeros(typecode, room) for typecode in "QQIIIII")
+        self.start, self.end, self.name, self.function, self.table, self.symbol, self.early = self.columns
         self.count = 0
 
     @cython.cfunc
@@ -171,6 +182,8 @@ class _Merger:
     @cython.exceptval(-1)
     def _add_function(self, piece: cython.Py_ssize_t, part: cython.Py_ssize_t) -> cython.int:
         """Appends a piece of a function; ``part`` is the first of the symbols' that doesn't end before it begins, or the one before."""
+        if self.piece_known[piece] > self.piece_start[piece]:
+            self.early[self.count] = cython.cast(cython.uint, self.piece_known[piece] - self.piece_start[piece])
         start: cython.ulonglong = self.piece_start[piece]
         end: cython.ulonglong = self.piece_end[piece]
         function: cython.uint = self.piece_function[piece]
@@ -226,8 +239,8 @@ class _Merger:
     def run(self) -> Plan:
         with cython.nogil:
             self._merge()
-        start, end, name, function, table, symbol = (taken(column, self.count) for column in self.columns)
-        return Plan(start=start, end=end, name=name, function=function, table=table, symbol=symbol)
+        start, end, name, function, table, symbol, early = (taken(column, self.count) for column in self.columns)
+        return Plan(start=start, end=end, name=name, function=function, table=table, symbol=symbol, early=early)
 
 
 @cython.cfunc
@@ -259,18 +272,71 @@ def _stretches(source: SourceColumns | None) -> tuple[Pieces, array[int]]:
 
 
 class _FunctionPieces:
-    """Disjoint pieces of functions, ascending: whose each is, and where the range begins that it is a piece of."""
+    """Disjoint pieces of functions, ascending: whose each is, and where the range begins that it is a piece of.
 
-    def __init__(self, source: SourceColumns | None) -> None:
+    ``head`` is where the function's symbol has the range begin, ``known`` where its source has.
+    """
+
+    def __init__(self, source: SourceColumns | None, symbols: SymbolPieces | None) -> None:
         if source is None or not len(source.range_start):
             self.pieces = cut(array("Q"), array("Q"))
-            self.function, self.head = array("I"), array("Q")
+            self.function, self.head, self.known = array("I"), array("Q"), array("Q")
             return
         function_of, worth = _owners(source)
         order = outermost_first(source.range_start, source.range_end, worth)
-        self.pieces = cut(source.range_start, source.range_end, order)
+        start = _with_early_symbols(source, order, symbols)
+        self.pieces = cut(start, source.range_end, order)
         self.function = array("I", map(function_of.__getitem__, self.pieces.of))
-        self.head = array("Q", map(source.range_start.__getitem__, self.pieces.of))
+        self.head = array("Q", map(start.__getitem__, self.pieces.of))
+        self.known = (
+            self.head
+            if start is source.range_start
+            else array("Q", map(source.range_start.__getitem__, self.pieces.of))
+        )
+
+
+def _with_early_symbols(source: SourceColumns, order: array[int], symbols: SymbolPieces | None) -> array[int]:
+    """Where each range begins, with the bytes before it that only its symbol knows; ``order`` stays that of `outermost_first`.
+
+    A symbol is a range's where it ends with it, none starts nearer, and no other range reaches beyond the symbol's start.
+    """
+    if symbols is None or not len(symbols.start):
+        return source.range_start
+    start: cython.const[cython.ulonglong][::1] = source.range_start
+    end: cython.const[cython.ulonglong][::1] = source.range_end
+    in_order: cython.const[cython.uint][::1] = order
+    symbol_start: cython.const[cython.ulonglong][::1] = symbols.start
+    symbol_end: cython.const[cython.ulonglong][::1] = symbols.end
+    found_range_column = zeros("I", len(order))
+    found_symbol_column = zeros("I", len(order))
+    found_range: cython.uint[::1] = found_range_column
+    found_symbol: cython.uint[::1] = found_symbol_column
+    ranges: cython.Py_ssize_t = len(order)
+    count: cython.Py_ssize_t = len(symbols.start)
+    found: cython.Py_ssize_t = 0
+    at: cython.Py_ssize_t = 0
+    reached: cython.ulonglong = 0
+    i: cython.Py_ssize_t
+    with cython.nogil:
+        for i in range(ranges):
+            this: cython.uint = in_order[i]
+            while at + 1 < count and symbol_start[at + 1] <= start[this]:
+                at += 1
+            if (
+                reached <= symbol_start[at] < start[this]
+                and start[this] - symbol_start[at] <= MAX_EARLY_BYTES
+                and symbol_end[at] == end[this]
+            ):
+                found_range[found] = this
+                found_symbol[found] = cython.cast(cython.uint, at)
+                found += 1
+            reached = max(reached, end[this])
+    if not found:
+        return source.range_start
+    widened = array("Q", source.range_start)
+    for i in range(found):
+        widened[found_range_column[i]] = symbols.start[found_symbol_column[i]]
+    return widened
 
 
 def _owners(source: SourceColumns) -> tuple[array[int], Sequence[int]]:

@@ -135,10 +135,11 @@ class Shaper:
         name: cython.uint[::1] = plan.name
         function: cython.uint[::1] = plan.function
         table: cython.uint[::1] = plan.table
+        early: cython.uint[::1] = plan.early
         i: cython.Py_ssize_t
         with cython.nogil:
             for i in range(begin, stop):
-                self._piece(i, start[i], end[i], name[i], function[i], table[i])
+                self._piece(i, start[i], end[i], name[i], function[i], table[i], early[i])
 
     @cython.cfunc
     @cython.nogil
@@ -151,8 +152,12 @@ class Shaper:
         name: cython.uint,
         function: cython.uint,
         table: cython.uint,
+        early: cython.uint,
     ) -> cython.int:
-        """Cuts one piece into parts that have lines throughout and parts that have none."""
+        """Cuts one piece into parts that have lines throughout and parts that have none.
+
+        Its first ``early`` bytes belong to the part behind them, with a row of line 0.
+        """
         none: cython.uint = 0xFFFFFFFF
         row: cython.Py_ssize_t = -1
         last: cython.Py_ssize_t = 0
@@ -169,7 +174,14 @@ class Shaper:
             lined = False
             if table != none:
                 lined = row >= self.table_first[table] and row < last and self.source_file[row] != none
-                row = self._lines(row, last, part, end) if lined else self._next_lined(row, last)
+                if lined:
+                    row = self._lines(row, last, part, end)
+                else:
+                    row = self._next_lined(row, last)
+                    if part == start and early != 0 and row < last and self.source_address[row] <= start + early:
+                        lined = True
+                        self._put_row(start, self.source_file[row], 0)
+                        row = self._lines(row, last, self.source_address[row], end)
                 if row < last and self.source_address[row] < end:
                     stop = self.source_address[row]
             if function != none:
