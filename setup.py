@@ -3,6 +3,9 @@
 A module belongs to the core when it says ``import cython``. ``SYMUP_COMPILE=1`` fails where the core
 can't be compiled (CI and wheels), ``0`` never compiles, unset tries and says what happened.
 
+Compiled, symup needs nothing of Cython; plain, it needs the types that Cython's pure mode names. So what is installed
+beside it depends on whether this machine can compile, which is tried on a line of C before anything else.
+
 What Cython would otherwise copy into every module (memoryviews, mostly) is one module of its own: a third of the build time.
 """
 
@@ -11,11 +14,13 @@ from __future__ import annotations
 import os
 import re
 import sys
+import tempfile
 from pathlib import Path
 
-from setuptools import Extension, setup
+from setuptools import Distribution, Extension, setup
 from setuptools.command.build_ext import build_ext
 from setuptools.command.editable_wheel import editable_wheel
+from setuptools.errors import BaseError, CCompilerError
 
 ROOT = Path(__file__).parent
 SHARED = "uploader._cython"
@@ -25,6 +30,19 @@ NOT_COMPILED = (
     "symup: the core was not compiled ({reason}); symup will run as plain Python, up to 40 times slower. "
     "Install a C compiler and the Python headers, then reinstall."
 )
+DEPENDENCIES = [
+    "cpp-demangle>=0.1.3; sys_platform == 'linux' and platform_machine == 'x86_64'",
+    "httpx>=0.27",
+    "deflate>=0.9; platform_machine in 'x86_64 AMD64 aarch64 arm64 ARM64'",
+    "keyring>=25",
+    "platformdirs>=4",
+    "pyelftools>=0.31",
+    "rust-demangler>=1.0",
+    "tqdm>=4.66",
+    "typer>=0.26,<0.29",  # from 0.29 on it imports pydantic at every start: 0.1 s
+    "zstandard>=0.22",
+]
+PLAIN_DEPENDENCIES = ["cython>=3.2"]
 
 
 def core_modules() -> list[str]:
@@ -38,25 +56,26 @@ def core_modules() -> list[str]:
 
 
 class BuildCore(build_ext):
-    """Compiles the core; without a working compiler, leaves all of it as plain Python unless told to fail.
-
-    A core compiled in part would mix the two, so whatever was finished before the failure goes.
-    """
+    """Compiles the core side by side. A failure ends the installation: Cython isn't among what is installed with it."""
 
     def finalize_options(self) -> None:
         super().finalize_options()
         self.parallel = self.parallel or os.cpu_count()
 
-    def run(self) -> None:
+
+def why_not() -> str:
+    """Why this machine can't compile the core: what its compiler says of a line of C, or an empty text where it can."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder, "probe.c")
+        source.write_text("#include <Python.h>\nPyMODINIT_FUNC PyInit_probe(void) { return 0; }\n", encoding="utf-8")
+        command = build_ext(Distribution({"ext_modules": [Extension("probe", [str(source)])]}))
+        command.build_lib = command.build_temp = folder
         try:
-            super().run()
-        except Exception as error:
-            if MODE == "1":
-                raise
-            for extension in self.extensions:
-                Path(self.get_ext_fullpath(extension.name)).unlink(missing_ok=True)
-            self.extensions = []
-            print(NOT_COMPILED.format(reason=error), file=sys.stderr)
+            command.ensure_finalized()
+            command.run()
+        except (BaseError, CCompilerError, OSError) as error:
+            return str(error) or type(error).__name__
+    return ""
 
 
 class EditableWheel(editable_wheel):
@@ -70,42 +89,42 @@ class EditableWheel(editable_wheel):
 
 
 def extensions() -> list[Extension]:
-    """One extension module for each core module, or none where compiling is switched off or Cython can't."""
-    if MODE == "0":
-        return []
-    try:
-        from Cython.Build import cythonize
+    """One extension module for each core module. Raises what Cython raises."""
+    from Cython.Build import cythonize
 
-        return list(
-            cythonize(
-                [
-                    Extension(
-                        source.removesuffix(".py").replace(os.sep, "."),
-                        [source],
-                        extra_compile_args=C_FLAGS,
-                    )
-                    for source in core_modules()
-                ]
-                + [Extension(SHARED, [SHARED.replace(".", os.sep) + ".c"], extra_compile_args=C_FLAGS)],
-                shared_utility_qualified_name=SHARED,
-                compiler_directives={
-                    "language_level": 3,
-                    "boundscheck": True,
-                    "wraparound": False,
-                    "initializedcheck": False,
-                    "cdivision": False,
-                    "annotation_typing": True,
-                    "freethreading_compatible": True,
-                },
-                build_dir="build/cython",
-                quiet=True,
-            )
+    return list(
+        cythonize(
+            [
+                Extension(
+                    source.removesuffix(".py").replace(os.sep, "."),
+                    [source],
+                    extra_compile_args=C_FLAGS,
+                )
+                for source in core_modules()
+            ]
+            + [Extension(SHARED, [SHARED.replace(".", os.sep) + ".c"], extra_compile_args=C_FLAGS)],
+            shared_utility_qualified_name=SHARED,
+            compiler_directives={
+                "language_level": 3,
+                "boundscheck": True,
+                "wraparound": False,
+                "initializedcheck": False,
+                "cdivision": False,
+                "annotation_typing": True,
+                "freethreading_compatible": True,
+            },
+            build_dir="build/cython",
+            quiet=True,
         )
-    except Exception as error:
-        if MODE == "1":
-            raise
-        print(NOT_COMPILED.format(reason=error), file=sys.stderr)
-        return []
+    )
 
 
-setup(ext_modules=extensions(), cmdclass={"build_ext": BuildCore, "editable_wheel": EditableWheel})
+reason = "SYMUP_COMPILE=0" if MODE == "0" else "" if MODE == "1" else why_not()
+if reason and MODE != "0":
+    print(NOT_COMPILED.format(reason=reason), file=sys.stderr)
+
+setup(
+    ext_modules=[] if reason else extensions(),
+    install_requires=DEPENDENCIES + (PLAIN_DEPENDENCIES if reason else []),
+    cmdclass={"build_ext": BuildCore, "editable_wheel": EditableWheel},
+)

@@ -27,6 +27,7 @@ from uploader.values import frozen
 
 ROOT = Path(__file__).resolve().parent.parent
 TIMEOUT_SECONDS = 600
+COMPILE = [sys.executable, "setup.py", "-q", "build_ext", "--inplace"]
 LEAVES = (ast.Raise, ast.Return, ast.Continue, ast.Break)
 TURNED = {
     ast.Lt: "<=",
@@ -154,14 +155,15 @@ def survives(root: Path, mutant: Mutant, tests: Sequence[Sequence[str]]) -> str:
     compiled = any((root / mutant.module).parent.glob(mutant.module.stem + ".*.so"))
     if compiled:
         built = subprocess.run(
-            [sys.executable, "setup.py", "-q", "build_ext", "--inplace"],
+            COMPILE,
             cwd=root,
             env=environ | {"SYMUP_COMPILE": "1"},
             capture_output=True,
+            text=True,
             check=False,
         )
         if built.returncode:
-            return "it can't be compiled"
+            return "Cython: " + built.stderr.strip().rpartition("\n")[2]
     for group in tests:
         command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", *group]
         try:
@@ -199,6 +201,8 @@ def main() -> int:
         root = Path(folder)
         if not options.list:
             copy_to(root)
+            if any(root.rglob("*.so")):
+                subprocess.run(COMPILE, cwd=root, env=os.environ | {"SYMUP_COMPILE": "1"}, check=True)
         for number, mutant in enumerate(picked, 1):
             where = f"{mutant.module}:{mutant.line}"
             print(f"[{number}/{len(picked)}] {where}: {mutant.was}  ->  {mutant.now}", flush=True)

@@ -6,7 +6,10 @@ from functools import cache
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 
-REMEDY = "Install a C compiler and Python's headers (Debian: gcc python3-dev), then reinstall symup."
+REMEDY = (
+    "Install a C compiler and Python's headers (Debian: gcc python3-dev), then build symup anew, since pip keeps what it built before: "
+    "pip install --force-reinstall --no-deps --no-cache-dir symup"
+)
 
 SHARED = "_cython"
 """The extension module that holds what all of the core's modules have from Cython (``setup.py``)."""
