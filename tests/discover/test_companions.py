@@ -14,7 +14,7 @@ from tests.writers import split_debug
 from tests.writers.elf_writer import CODE, NT_GNU_BUILD_ID, Note, Section, Symbol, elf
 from uploader.binary.elf import ElfFile
 from uploader.binary.identity import Identified, identify
-from uploader.discover.companions import Companions, Search
+from uploader.discover.companions import Companions, Search, names_of
 from uploader.errors import UsageError
 from uploader.model import Source
 
@@ -175,6 +175,13 @@ def test_a_debuglink_leads_out_of_no_folder(tmp_path: Path, link: bytes) -> None
     put(tmp_path / "outside", debug())
     put(tmp_path / "bin" / "a" / "b", debug())
     assert found(app) is None
+
+
+@pytest.mark.parametrize("link", [b"..", b".", b"../f", b"/etc/passwd", b"a/b"])
+def test_a_debuglink_that_is_no_base_name_names_nothing(tmp_path: Path, link: bytes) -> None:
+    path = put(tmp_path / "app", binary(build_id=None, link=link))
+    assert names_of(identified(path)) == ("app.debug", "app")
+    assert search(path).rejected == ()
 
 
 def test_one_id_with_different_code_is_no_pair(tmp_path: Path) -> None:

@@ -50,3 +50,15 @@ def test_any_names_give_paths(directory: bytes, name: bytes) -> None:
     for path in (*files.split(directory, name), *files.supplementary(name, directory)):
         assert path
         assert "\0" not in path
+
+
+def test_only_of_the_users_own_places_it_is_told_what_lies_there(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "away").symlink_to("/etc")
+    files = FilesBeside(tmp_path / "out" / "app", [tmp_path / "more"])
+    for own in ("out/a.dwo", "out/obj/a.dwo", "more/a.dwo"):
+        assert files.may_tell_of(str(tmp_path / own))
+    for other in ("a.dwo", "out/../a.dwo", "outside/a.dwo", "away/shadow"):
+        assert not files.may_tell_of(str(tmp_path / other))
+    assert not files.may_tell_of("/etc/shadow")
+    assert files.may_tell_of("/usr/lib/debug/.dwz/common.debug")

@@ -61,6 +61,12 @@ class FilesBeside:
             found += [os.path.join(root, ".build-id", digits[:2], digits[2:] + ".debug") for root in roots]
         return _each_once(found)
 
+    def may_tell_of(self, path: str) -> bool:
+        """Below the binary's folder, a folder of debug files, and where systems keep theirs."""
+        real = os.path.realpath(path)
+        own = (*self._folders, *self._debug_folders, DEBUG_ROOT)
+        return any(real.startswith(os.path.join(os.path.realpath(folder), "")) for folder in own)
+
 
 def _each_once(paths: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(os.fspath(Path(path)) for path in paths if "\0" not in path))

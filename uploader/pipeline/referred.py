@@ -19,6 +19,7 @@ class ReferredFiles:
         paths = dict.fromkeys(file.path for file in reversed(artifact.inputs))
         self._places = [FilesBeside(path, debug.debug_dirs) for path in paths]
         self._debuginfod = debug.debuginfod
+        self._fetched = ""
 
     def packages(self) -> Sequence[str]:
         """Where a ``.dwp`` file may lie."""
@@ -34,7 +35,14 @@ class ReferredFiles:
         if self._debuginfod is None or len(build_id) < 2 or any(map(os.path.exists, paths)):
             return paths
         fetched = self._debuginfod.fetch_id(build_id.hex())
-        return paths if fetched.file is None else [*paths, fetched.file.path]
+        if fetched.file is None:
+            return paths
+        self._fetched = fetched.file.path
+        return [*paths, self._fetched]
+
+    def may_tell_of(self, path: str) -> bool:
+        """Of what lies beside one of the artifact's files, in a debug folder, or came from a debuginfod server."""
+        return any(place.may_tell_of(path) for place in self._places) or path == self._fetched
 
 
 def _once(paths: chain[str]) -> list[str]:

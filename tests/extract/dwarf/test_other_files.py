@@ -154,6 +154,9 @@ class OneSplitFile:
     def supplementary(self, name: bytes, build_id: bytes) -> Sequence[str]:
         return ()
 
+    def may_tell_of(self, path: str) -> bool:
+        return path == str(self.path)
+
 
 @pytest.mark.parametrize("attribute", [dw.LOW_PC, ENTRY_PC], ids=["low pc", "entry pc"])
 @pytest.mark.parametrize("form", [dw.ADDR, dw.GNU_ADDR_INDEX], ids=["addr", "index"])

@@ -15,7 +15,7 @@ from uploader.binary.elf import ElfFile
 from uploader.errors import InputError, MalformedDwarf
 from uploader.extract.dwarf.abbrev import Abbrevs
 from uploader.extract.dwarf.batches import Part
-from uploader.extract.dwarf.linked import LinkedFiles
+from uploader.extract.dwarf.linked import LinkedFiles, opened
 from uploader.extract.dwarf.package_index import Contribution, read_index
 from uploader.extract.dwarf.sections import DwarfSections, SectionLoader
 from uploader.extract.dwarf.unit_headers import read_units
@@ -72,9 +72,8 @@ class SplitUnits:
         if real in self._seen:
             return
         self._seen.add(real)
-        try:
-            elf = ElfFile.open(path)
-        except InputError:
+        elf = opened(path)
+        if elf is None:
             return
         with elf:
             if elf.section(INFO) is None:
@@ -82,7 +81,8 @@ class SplitUnits:
             try:
                 found = self._matching(elf)
             except InputError as error:
-                self.warnings.append(f"{path}: {error.message}")
+                if self.files.may_tell_of(path):
+                    self.warnings.append(f"{path}: {error.message}")
                 return
             if found is not None:
                 yield found
@@ -100,7 +100,6 @@ class SplitUnits:
         )
         abbrevs = Abbrevs(sections.abbrev)
         units = read_units(sections, abbrevs, lambda unit: _prepare(unit, contributions))
-        self.warnings.extend(f"{elf.path}: {warning}" for warning in units.warnings)
         kept: list[Unit] = []
         skeletons = array("I")
         for unit in units.units:
@@ -111,7 +110,10 @@ class SplitUnits:
                 _complete(unit, self.units[position])
             kept.append(unit)
             skeletons.append(position or 0)
-        if not any(unit.walked for unit in kept):
+        ours = any(unit.walked for unit in kept)
+        if ours or self.files.may_tell_of(elf.path):
+            self.warnings.extend(f"{elf.path}: {warning}" for warning in units.warnings)
+        if not ours:
             return None
         return SplitPart(part=Part(sections=sections, abbrevs=abbrevs, units=units), skeleton=skeletons)
 

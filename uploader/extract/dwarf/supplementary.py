@@ -11,7 +11,7 @@ from uploader.errors import InputError
 from uploader.extract.dwarf.abbrev import Abbrevs
 from uploader.extract.dwarf.batches import Code, Part, walked
 from uploader.extract.dwarf.line_header import read_uleb
-from uploader.extract.dwarf.linked import LinkedFiles
+from uploader.extract.dwarf.linked import LinkedFiles, opened
 from uploader.extract.dwarf.names import NameReader
 from uploader.extract.dwarf.sections import load_sections
 from uploader.extract.dwarf.unit_headers import read_units
@@ -52,13 +52,12 @@ def opened_supplementary(elf: ElfFile, files: LinkedFiles, table: NameTable) -> 
         return
     trouble = ""
     for path in files.supplementary(link.name, link.id):
-        try:
-            other = ElfFile.open(path)
-        except InputError:
+        other = opened(path)
+        if other is None:
             continue
         with other:
             if link.id not in _ids(other):
-                trouble = f"; {path} has another id"
+                trouble = f"; {path} has another id" if files.may_tell_of(path) else trouble
                 continue
             try:
                 found = _read(other, table)
