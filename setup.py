@@ -32,6 +32,7 @@ NOT_COMPILED = (
 )
 DEPENDENCIES = [
     "cpp-demangle>=0.1.3; sys_platform == 'linux' and platform_machine == 'x86_64'",
+    "httpcore>=1.0",
     "httpx>=0.27",
     "deflate>=0.9; platform_machine in 'x86_64 AMD64 aarch64 arm64 ARM64'",
     "keyring>=25",

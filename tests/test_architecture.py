@@ -41,7 +41,8 @@ def layers() -> list[str]:
 @pytest.mark.parametrize(
     ("library", "owner"),
     [
-        ("httpx", "uploader.transfer.http"),
+        ("httpcore", "uploader.transfer.network"),
+        ("httpx", "uploader.transfer"),
         ("keyring", "uploader.auth"),
         ("elftools", "uploader.binary.describe"),
         ("fastapi", "uploader.server"),

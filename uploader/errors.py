@@ -13,7 +13,9 @@
     ├── NotAllowed                 4   not logged in, or not allowed
     ├── Refused                    5   the destination declined
     │   ├── ChunkMismatch              a chunk's bytes are not what its name says
+    │   ├── TooLarge                   a request is larger than what lets it through
     │   ├── ArtifactMismatch           a committed artifact does not check out
+    │   ├── NotAsSent                  the destination holds something else than what it said to have stored
     │   └── StoreDamaged               what the store holds is not what it promised
     ├── NetworkGaveOut             6   run it again: it resumes
     ├── QualityTooLow              7   below ``--require``
@@ -102,8 +104,22 @@ class ChunkMismatch(Refused):
     """A chunk's bytes don't have the digest that it is named by."""
 
 
+class TooLarge(Refused):
+    """A request is larger than the destination, or a proxy before it, lets through."""
+
+    def __init__(self, message: str, *, remedy: str | None = None, limit_size_bytes: int | None = None) -> None:
+        super().__init__(message, remedy=remedy)
+        self.limit_size_bytes = limit_size_bytes
+
+
 class ArtifactMismatch(Refused):
     """A committed artifact misses chunks, or its content is not what the manifest says."""
+
+
+class NotAsSent(Refused):
+    """What a destination holds is not what it said to have stored."""
+
+    default_remedy = "Run the same command again. Where that doesn't help, tell who runs the server."
 
 
 class StoreDamaged(Refused):

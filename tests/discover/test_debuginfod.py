@@ -240,7 +240,7 @@ def test_a_connection_that_breaks_is_tried_again_from_the_start(
 def test_a_server_that_stalls_is_given_up(program: Program, ask: Callable[..., DebugInfod]) -> None:
     with scripted(lambda request: time.sleep(30)) as server:
         began = time.monotonic()
-        assert "ReadTimeout" in ask(server.url, TIMEOUT="1", RETRY_LIMIT="0").fetch(program.binary).reason
+        assert "bytes came in 1 s" in ask(server.url, TIMEOUT="1", RETRY_LIMIT="0").fetch(program.binary).reason
         assert time.monotonic() - began < 10
 
 

@@ -5,6 +5,7 @@ import re
 import socket
 import struct
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable
 from typing import Self
@@ -39,6 +40,27 @@ def answers(response: bytes, *, read_size_bytes: int = 65536) -> Behaviour:
         return True
 
     return act
+
+
+def drips(start: bytes, drop: bytes, *, every_seconds: float = 0.05) -> Behaviour:
+    """The answer begins, and then a little of it comes now and then, for as long as anybody listens."""
+
+    def act(client: socket.socket) -> bool:
+        client.recv(65536)
+        try:
+            client.sendall(start)
+            while True:
+                client.sendall(drop)
+                time.sleep(every_seconds)
+        except OSError:
+            return True
+
+    return act
+
+
+def relays(_client: socket.socket) -> bool:
+    """All is well."""
+    return False
 
 
 def status(line: str, *headers: str, body: bytes = b"") -> bytes:

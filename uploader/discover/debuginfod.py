@@ -195,7 +195,7 @@ class DebugInfod:
 
     def _download(self, url: str, target: IO[bytes]) -> str | None:
         """Fills the file, trying again where that may help. None where it worked, empty where there is nothing, else why it didn't."""
-        from uploader.transfer.http import download
+        from uploader.transfer.download import download
 
         settings = self._settings
         headers = dict(settings.headers)

@@ -10,14 +10,14 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from queue import SimpleQueue
 
-from uploader.errors import Interrupted, NetworkGaveOut, NotAllowed, Refused, StoreDamaged, SymupError
+from uploader.errors import Interrupted, NetworkGaveOut, NotAllowed, Refused, StoreDamaged, SymupError, TooLarge
 from uploader.model import Concern, Decision, Outcome
 from uploader.pipeline.crew import next_of
 from uploader.pipeline.outcomes import Finished, conclude, failed, stumbled
 from uploader.progress import Progress
 from uploader.store.store import SymbolStore
 from uploader.transfer.protocol import Answer, Destination, Holding, Manifest
-from uploader.transfer.send import question_about, send_chunks
+from uploader.transfer.send import Sent, question_about, send_chunks
 from uploader.values import frozen, replace
 
 FILES_AT_ONCE = 4
@@ -67,6 +67,8 @@ def push(
 class _Parcel:
     """One artifact, cut as the destination takes it."""
 
+    original: Manifest
+    """As the source has it."""
     manifest: Manifest
     read: ReadChunk
 
@@ -191,15 +193,7 @@ class _Push:
         if self.stopped.is_set():
             return _unsent(manifest, self.error or Interrupted("interrupted before this file"))
         try:
-            sent = send_chunks(
-                self.destination,
-                manifest,
-                parcel.read,
-                answer,
-                executor=chunks,
-                force=self.force,
-                on_sent=lambda size_bytes: self.progress.advance("send", size_bytes),
-            )
+            sent = self.sent(parcel, answer, chunks)
         except (NotAllowed, NetworkGaveOut) as error:
             with self.lock:
                 if self.error is None:
@@ -223,11 +217,33 @@ class _Push:
         )
         return _about(manifest, outcome)
 
+    def sent(self, parcel: _Parcel, answer: Answer, chunks: Executor) -> Sent:
+        """Sends an artifact, in smaller chunks where those that it has turn out not to get through."""
+        while True:
+            try:
+                return send_chunks(
+                    self.destination,
+                    parcel.manifest,
+                    parcel.read,
+                    answer,
+                    executor=chunks,
+                    force=self.force,
+                    on_sent=lambda size_bytes: self.progress.advance("send", size_bytes),
+                )
+            except TooLarge:
+                limit_size_bytes = self.destination.capabilities().max_chunk_size_bytes
+                if limit_size_bytes >= max(parcel.manifest.chunk_sizes_bytes):
+                    raise
+                parcel = _parcel(parcel.original, self.source, limit_size_bytes)
+                (answer,) = self.destination.negotiate([question_about(parcel.manifest, force=self.force)])
+
 
 def _parcel(manifest: Manifest, source: SymbolStore, limit_size_bytes: int) -> _Parcel:
     """The artifact with chunks of at most the given size. Raises `StoreDamaged` where cutting them anew shows damage."""
     if max(manifest.chunk_sizes_bytes) <= limit_size_bytes:
-        return _Parcel(manifest=manifest, read=lambda sha256: _checked_chunk(source, manifest, sha256))
+        return _Parcel(
+            original=manifest, manifest=manifest, read=lambda sha256: _checked_chunk(source, manifest, sha256)
+        )
     places: dict[str, int] = {}
     digests, sizes = [], []
     offset = 0
@@ -238,7 +254,9 @@ def _parcel(manifest: Manifest, source: SymbolStore, limit_size_bytes: int) -> _
         sizes.append(len(piece))
         offset += len(piece)
     cut = replace(manifest, chunks=tuple(digests), chunk_sizes_bytes=tuple(sizes))
-    return _Parcel(manifest=cut, read=lambda sha256: _range(source, manifest, places[sha256], limit_size_bytes))
+    return _Parcel(
+        original=manifest, manifest=cut, read=lambda sha256: _range(source, manifest, places[sha256], limit_size_bytes)
+    )
 
 
 def _pieces(blocks: Iterator[bytes], size_bytes: int) -> Iterator[bytes]:

@@ -36,7 +36,6 @@ from uploader.pipeline.shard import Shard
 from uploader.progress import Progress
 from uploader.transfer.chunks import ChunkedFile, compress
 from uploader.transfer.protocol import (
-    MAX_CHUNK_SIZE_BYTES,
     Answer,
     Destination,
     Holding,
@@ -148,7 +147,6 @@ class _Upload:
     outcomes: list[Outcome] = field(default_factory=list)
     unreached: int = 0
     extracted: int = 0
-    max_chunk_size_bytes: int = MAX_CHUNK_SIZE_BYTES
     total_size_bytes: int = 0
     stopped: threading.Event = field(default_factory=threading.Event)
     error: SymupError | None = None
@@ -180,7 +178,7 @@ class _Upload:
             for artifact in promising
         ]
         try:
-            self.max_chunk_size_bytes = self.destination.capabilities().max_chunk_size_bytes
+            self.destination.capabilities()
             answers = self.destination.negotiate(questions)
             self.progress.advance("ask", len(answers))
         except SymupError as error:
@@ -266,7 +264,7 @@ class _Upload:
                 threads=threads_for(artifact, self.total_size_bytes, self.jobs),
                 debug=self.debug,
                 form=self.form,
-                max_chunk_size_bytes=self.max_chunk_size_bytes,
+                max_chunk_size_bytes=self.destination.capabilities().max_chunk_size_bytes,
             )
         except WorkerKilled as error:
             return about(artifact, stumbled(artifact.path, error))

@@ -82,6 +82,7 @@ class AnswerDocument(BaseModel):
     """What the server holds for one question."""
 
     identity: IdentityDocument
+    kind: Kind = "gsym"
     holding: Annotated[str, Field(pattern="^(present|poorer|missing)$")]
     reason: str
     stored_quality: QualityLabel | None = None

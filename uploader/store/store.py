@@ -180,6 +180,7 @@ class SymbolStore:
         missing = () if holding is Holding.PRESENT else self._missing(question.chunks)
         return Answer(
             identity=question.identity,
+            kind=question.kind,
             holding=holding,
             reason=reason,
             stored_quality=None if held is None else held.quality,

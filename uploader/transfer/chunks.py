@@ -7,7 +7,7 @@ import hashlib
 import zstandard
 
 from uploader.transfer.protocol import MAX_CHUNK_SIZE_BYTES
-from uploader.values import frozen
+from uploader.values import frozen, replace
 
 LEVEL = 6
 """The zstd level: near the fastest over lines of 10 to 1000 Mbit/s, and in size near the levels that take long (docs/performance.md).
@@ -39,14 +39,24 @@ def compress(
 
     The same content and size give the same chunks wherever the same zstd version runs.
     """
-    if max_chunk_size_bytes < 1:
-        raise ValueError("a chunk has at least one byte")
     frame = zstandard.ZstdCompressor(level=LEVEL, write_checksum=True, write_content_size=True).compress(content)
-    size_bytes = min(max_chunk_size_bytes, MAX_CHUNK_SIZE_BYTES)
-    pieces = [frame[offset : offset + size_bytes] for offset in range(0, len(frame), size_bytes)]
     return ChunkedFile(
-        chunks=tuple(Chunk(sha256=hashlib.sha256(piece).hexdigest(), data=piece) for piece in pieces),
+        chunks=_cut(frame, max_chunk_size_bytes),
         compressed_size_bytes=len(frame),
         content_size_bytes=memoryview(content).nbytes,
         content_sha256=hashlib.sha256(content).hexdigest(),
     )
+
+
+def recut(file: ChunkedFile, max_chunk_size_bytes: int) -> ChunkedFile:
+    """The same compressed file in chunks of at most the given size."""
+    frame = b"".join(chunk.data for chunk in file.chunks)
+    return replace(file, chunks=_cut(frame, max_chunk_size_bytes))
+
+
+def _cut(frame: bytes, max_chunk_size_bytes: int) -> tuple[Chunk, ...]:
+    if max_chunk_size_bytes < 1:
+        raise ValueError("a chunk has at least one byte")
+    size_bytes = min(max_chunk_size_bytes, MAX_CHUNK_SIZE_BYTES)
+    pieces = [frame[offset : offset + size_bytes] for offset in range(0, len(frame), size_bytes)]
+    return tuple(Chunk(sha256=hashlib.sha256(piece).hexdigest(), data=piece) for piece in pieces)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from uploader.model import SymbolId
@@ -23,6 +23,9 @@ class FolderDestination:
     def url(self) -> str:
         """The folder's path."""
         return str(self._folder)
+
+    def tell_waiting(self, observer: Callable[[str], None]) -> None:
+        """Nothing is waited for."""
 
     def capabilities(self) -> Capabilities:
         """A folder has the protocol's own limits."""

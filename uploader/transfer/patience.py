@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import time
 from collections.abc import Callable
@@ -20,6 +21,10 @@ class Patience:
     """For one request, from its first attempt."""
     first_contact_seconds: float = 20.0
     """The same, while the destination has never answered at all: it may not exist."""
+    exchange_seconds: float = 150.0
+    """What one attempt may take while next to nothing moves (`uploader.transfer.network.Allowance`)."""
+    commit_seconds: float = 960.0
+    """The same for a commit: the server reads the whole artifact back before it answers."""
     monotonic: Callable[[], float] = time.monotonic
     wall_clock: Callable[[], float] = time.time
     uniform: Callable[[float, float], float] = random.uniform
@@ -32,12 +37,16 @@ class Patience:
         Never less than a ``Retry-After`` header asks for (RFC 9110 §10.2.3, seconds or a date).
         """
         ceiling = min(self.longest_pause_seconds, self.first_pause_seconds * 2.0 ** min(attempt, 30))
-        asked = self._asked_seconds(retry_after)
+        asked = self.asked_seconds(retry_after)
         pause = self.uniform(0.0, ceiling) if asked is None else asked + self.uniform(0.0, self.first_pause_seconds)
-        limit = self.give_up_after_seconds if contacted else self.first_contact_seconds
-        return pause if elapsed_seconds + pause <= limit else None
+        return pause if elapsed_seconds + pause <= self.limit_seconds(contacted=contacted) else None
 
-    def _asked_seconds(self, retry_after: str | None) -> float | None:
+    def limit_seconds(self, *, contacted: bool) -> float:
+        """After how long a request is given up."""
+        return self.give_up_after_seconds if contacted else self.first_contact_seconds
+
+    def asked_seconds(self, retry_after: str | None) -> float | None:
+        """What a ``Retry-After`` header asks for; None where it asks for nothing that can be read."""
         if retry_after is None:
             return None
         text = retry_after.strip()
@@ -47,3 +56,11 @@ class Patience:
             return max(0.0, parsedate_to_datetime(text).timestamp() - self.wall_clock())
         except (ValueError, OverflowError):
             return None
+
+
+def duration(seconds: float) -> str:
+    """A time for people, like ``7 s`` or ``3 h``, rounded up."""
+    for unit, size_seconds in (("d", 86400), ("h", 3600), ("min", 60)):
+        if seconds >= 2 * size_seconds:
+            return f"{math.ceil(seconds / size_seconds)} {unit}"
+    return f"{max(0, math.ceil(seconds))} s"

@@ -7,7 +7,7 @@ reach symbols. All methods may be called from several threads at once.
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import Protocol
 
@@ -64,6 +64,7 @@ class Answer:
     """A destination's reply to one `Question`. Asking changes nothing there."""
 
     identity: Identity
+    kind: str = GSYM_KIND
     holding: Holding
     reason: str
     stored_quality: Quality | None = None
@@ -117,6 +118,9 @@ class Destination(Protocol):
     def url(self) -> str:
         """Where it is, for people; never holds a credential."""
 
+    def tell_waiting(self, observer: Callable[[str], None]) -> None:
+        """Has ``observer`` told, from any thread, while trouble is being outlasted: what is waited for; the empty text when it is over."""
+
     def capabilities(self) -> Capabilities:
         """Limits and features; the first contact, so it raises `NotAllowed` or `NetworkGaveOut` early."""
 
@@ -124,7 +128,10 @@ class Destination(Protocol):
         """Answers in the order of the questions; cuts them into batches itself; no side effects."""
 
     def put_chunk(self, sha256: str, data: bytes) -> None:
-        """Stores one immutable chunk, idempotently. Raises `ChunkMismatch`, `Refused`, `NetworkGaveOut`."""
+        """Stores one immutable chunk, idempotently. Raises `ChunkMismatch`, `TooLarge`, `Refused`, `NetworkGaveOut`.
+
+        After `TooLarge` the capabilities name the limit that was learned of, where chunks can be cut to keep to it.
+        """
 
     def commit(self, manifest: Manifest, *, force: bool = False) -> Committed:
         """Makes the artifact visible, all at once, idempotently. Raises `ArtifactMismatch` where chunks are missing or wrong."""

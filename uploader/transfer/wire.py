@@ -97,6 +97,7 @@ def answer_to_json(answer: Answer) -> Json:
     """The reply to one question."""
     return {
         "identity": identity_to_json(answer.identity),
+        "kind": answer.kind,
         "holding": answer.holding.value,
         "reason": answer.reason,
         "stored_quality": None if answer.stored_quality is None else answer.stored_quality.label,
@@ -113,6 +114,7 @@ def answer_from_json(value: object) -> Answer:
     figures = members.get("stored_figures")
     return Answer(
         identity=identity_from_json(members.get("identity")),
+        kind=_kind(members),
         holding=Holding(_text(members, "holding")),
         reason=_text(members, "reason"),
         stored_quality=None if stored is None else _quality(members, "stored_quality"),
