@@ -89,7 +89,7 @@ def _server(core: cores.Core, folder: Path) -> Iterator[int]:
     """``symup serve`` over an empty store; gives its port."""
     log = folder / "log"
     with log.open("wb") as stream:
-        command: Sequence[str] = core.command("serve", "--store", str(folder / "store"), "--port", "0")
+        command: Sequence[str] = core.command("serve", "--store", str(folder / "store"), "--create", "--port", "0")
         process = subprocess.Popen(command, cwd=folder, env=core.environment, stdout=stream, stderr=stream)
     try:
         yield _port(process, log)

@@ -214,8 +214,8 @@ def _from_file(path: Path, *, users: bool) -> dict[str, Any]:
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
     settings: dict[str, Any] = {}
-    for key in _READERS:
-        if key in _ONLY_IN_FILES:
+    for key in READERS:
+        if key in ONLY_IN_FILES:
             continue
         variable = "SYMUP_" + key.upper()
         value = environ.get(variable, "").strip()
@@ -229,11 +229,11 @@ def _checked(key: str, value: object, where: str, *, beside: Path | None = None)
 
     Raises `UsageError` that begins with ``where``.
     """
-    reader = _READERS.get(key)
+    reader = READERS.get(key)
     if reader is None:
         raise UsageError(
             f"{where} is not a setting",
-            remedy=f"The settings are: {', '.join(_READERS)}.",
+            remedy=f"The settings are: {', '.join(READERS)}.",
         )
     try:
         read: Any = reader(value)
@@ -388,8 +388,8 @@ def _path_gate(members: Mapping[str, object]) -> PathGate:
     )
 
 
-_ONLY_IN_FILES = frozenset({"gate", "trusted"})
-_READERS: dict[str, Callable[[object], object]] = {
+ONLY_IN_FILES = frozenset({"gate", "trusted"})
+READERS: dict[str, Callable[[object], object]] = {
     "to": _text,
     "project": _project,
     "jobs": _jobs,
@@ -405,6 +405,6 @@ _READERS: dict[str, Callable[[object], object]] = {
     "debuginfod": _switch,
     "gsym_version": _gsym_version,
     "keep_aliases": _switch,
-    "trusted": _trusted,
     "allow_missing": _switch,
+    "trusted": _trusted,
 }

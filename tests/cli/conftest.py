@@ -144,7 +144,9 @@ class Server:
     def start(self, *, struck: Struck | None = None) -> None:
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
-                self.symup.words("serve", "--store", self.store, "--port", self.port, "--access-log", struck=struck),
+                self.symup.words(
+                    "serve", "--store", self.store, "--create", "--port", self.port, "--access-log", struck=struck
+                ),
                 stdout=log,
                 stderr=log,
                 env=self.symup.environ(PYTHONUNBUFFERED="1"),

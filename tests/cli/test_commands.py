@@ -416,7 +416,9 @@ def test_a_token_is_needed_where_the_server_has_tokens_and_never_shows(
     (tmp_path / "tokens.toml").write_text(lines)
     log = (tmp_path / "serve.log").open("w")
     serving = subprocess.Popen(
-        symup.words("serve", "--store", tmp_path / "served", "--port", 0, "--tokens", tmp_path / "tokens.toml"),
+        symup.words(
+            "serve", "--store", tmp_path / "served", "--create", "--port", 0, "--tokens", tmp_path / "tokens.toml"
+        ),
         stdout=subprocess.PIPE,
         stderr=log,
         text=True,

@@ -116,10 +116,25 @@ def test_what_is_no_server_wants_no_token(symup: Symup, dest: str) -> None:
         assert "pass@" not in ran.err
 
 
-def test_a_token_does_not_travel_over_plain_http(symup: Symup) -> None:
-    ran = symup("login", "http://symbols.example.com", stdin="token")
+def test_a_token_does_not_travel_over_plain_http(symup: Symup, tmp_path: Path) -> None:
+    env = keyring_environ(symup, tmp_path, "file_keyring.FileKeyring")
+    ran = run(symup, env, "login", "http://symbols.example.com", stdin="token")
     assert ran.code == ExitCode.USAGE
     assert "plain http" in ran.err
+
+
+def test_nobody_is_asked_for_a_token_that_no_keyring_would_keep(symup: Symup, tmp_path: Path) -> None:
+    env = keyring_environ(symup, tmp_path, "keyring.backends.fail.Keyring")
+    ours, theirs = pty.openpty()
+    process = Popen(
+        symup.words("login", "https://symbols.example.com"),
+        stdin=theirs, stdout=theirs, stderr=theirs, env=symup.environ(**env), cwd=symup.home, start_new_session=True,
+    )  # fmt: skip
+    os.close(theirs)
+    shown = read_until(ours, b"no keyring on this machine")
+    assert process.wait(30) == ExitCode.USAGE
+    os.close(ours)
+    assert b"Token for" not in shown
 
 
 def test_a_folder_needs_no_token(symup: Symup, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from tests.cli.conftest import Symup
+from tests.cli.test_help import variables
 from uploader import config
 from uploader.errors import ExitCode
 
@@ -22,6 +23,9 @@ COMMANDS = (
     "login",
     "logout",
     "whoami",
+    "completion",
+    "help",
+    "version",
 )
 NOT_OF_SYMUP = {"--build-id", "--merged-functions"}
 
@@ -44,6 +48,26 @@ def test_every_exit_code_is_told() -> None:
     assert told == sorted(ExitCode)
 
 
-def test_every_setting_is_told() -> None:
-    told = set(re.findall(r"SYMUP_([A-Z_]+)", README)) - {"TOKEN", "RESULT_"}
-    assert told == {key.upper() for key in config._READERS.keys() - config._ONLY_IN_FILES}
+def test_the_table_of_settings_says_what_flags_variables_and_keys_there_are() -> None:
+    told = []
+    for line in README.splitlines():
+        cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+        if len(cells) == 5 and cells[2].startswith("`"):
+            flags, variable, key = (
+                {*re.findall(pattern, cell)}
+                for pattern, cell in zip((r"--[a-z-]+", r"SYMUP_\w+", r"\w+"), cells, strict=False)
+            )
+            told.append((key.pop(), variable.pop() if variable else None, flags))
+    declared = variables()
+    assert told == [
+        (key, None, set())
+        if key in config.ONLY_IN_FILES
+        else (key, f"SYMUP_{key.upper()}", declared[f"SYMUP_{key.upper()}"])
+        for key in config.READERS
+    ]
+
+
+def test_every_variable_that_is_told_is_one() -> None:
+    others = {"TOKEN", "RESULT_", "DEBUG", "COMPILE"}
+    told = set(re.findall(r"SYMUP_([A-Z_]+)", README))
+    assert told - others <= {key.upper() for key in config.READERS.keys() - config.ONLY_IN_FILES}

@@ -16,14 +16,17 @@ if TYPE_CHECKING:
 _PLAIN_TEXT = ("keyrings.alt.file", "PlaintextKeyring")
 
 
+def check_keeps(dest_url: str) -> None:
+    """Raises `UsageError` where no keyring would keep a token, before anybody is asked for one."""
+    _keeping(dest_url)
+
+
 def keep(dest_url: str, token: Token) -> str:
     """Stores the token of the server at ``dest_url``, replacing the one before; gives the keyring's name for people.
 
     Raises `UsageError` where no keyring takes it: never is it written anywhere else, nor to a keyring that is a plain-text file.
     """
-    backend = _backend()
-    if backend is None:
-        raise _no_keyring("there is no keyring on this machine that could keep a token", dest_url)
+    backend = _keeping(dest_url)
     trouble = ""
     try:
         backend.set_password(KEYRING_SERVICE, dest_url, token.reveal())
@@ -53,6 +56,13 @@ def forget(dest_url: str) -> bool:
         f"the keyring ({_name(backend)}) did not delete the token of {dest_url}: {trouble}",
         remedy="Unlock the keyring, or delete the entry 'symup' with your system's own tool.",
     )
+
+
+def _keeping(dest_url: str) -> KeyringBackend:
+    backend = _backend()
+    if backend is None:
+        raise _no_keyring("there is no keyring on this machine that could keep a token", dest_url)
+    return backend
 
 
 def _backend() -> KeyringBackend | None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from uploader.cli import terminal
+from uploader.cli.form import Command, Group
 from uploader.errors import UsageError
 
 HELP = """Turns what a build leaves behind into compact, verified symbol files, and gets them into a symbol store.
@@ -21,6 +23,9 @@ Exit codes: 0 done, 1 some file failed, 2 usage, 3 nothing with symbols found, 4
 130 interrupted.
 """
 
+COMPLETION_VARIABLE = "_SYMUP_COMPLETE"
+"""Where it is set, typer answers a shell's question for completions and runs no command."""
+
 COMMANDS = {
     "upload": "Send what the store lacks of the symbols of binaries.",
     "convert": "Write symbols to GSYM files, with no network at all.",
@@ -33,6 +38,9 @@ COMMANDS = {
     "login": "Keep a server's token in the keyring.",
     "logout": "Delete a server's token from the keyring.",
     "whoami": "Tell which token is used, and what it may do.",
+    "completion": "Print the lines that complete commands in a shell.",
+    "help": "Show how a command is used.",
+    "version": "Tell the version and which core runs.",
 }
 """In the order of the help; each is ``command`` of the module of its name beside this one."""
 
@@ -53,8 +61,14 @@ def invoke(arguments: list[str]) -> int:
 
 def _application(arguments: list[str]) -> typer.Typer:
     """The command line. Where ``arguments`` begin with a command it has that one only: the others need not be imported."""
+    if COMPLETION_VARIABLE in os.environ:
+        from typer.completion import get_completion_inspect_parameters
+
+        # Makes typer know the shells; with add_completion it would take two options more into every page of help.
+        get_completion_inspect_parameters()
     app = typer.Typer(
         name="symup",
+        cls=Group,
         help=HELP,
         add_completion=False,
         rich_markup_mode=None,
@@ -65,7 +79,7 @@ def _application(arguments: list[str]) -> typer.Typer:
     for name in [name for name in COMMANDS if arguments[:1] == [name]] or COMMANDS:
         module = import_module(f"uploader.cli.{name}")
         context = getattr(module, "CONTEXT", None)
-        app.command(name, short_help=COMMANDS[name], context_settings=context)(module.command)
+        app.command(name, cls=Command, short_help=COMMANDS[name], context_settings=context)(module.command)
     return app
 
 
@@ -78,7 +92,9 @@ def _tell_version(wanted: bool) -> None:
 def _options(
     version: Annotated[
         bool,
-        typer.Option("--version", callback=_tell_version, is_eager=True, help="Tell the version and which core runs."),
+        typer.Option(
+            "--version", "-V", callback=_tell_version, is_eager=True, help="Tell the version and which core runs."
+        ),
     ] = False,
 ) -> None:
     pass
@@ -93,4 +109,18 @@ def _usage(problem: Exception) -> UsageError | None:
         return None
     context = getattr(problem, "ctx", None)
     command = context.command_path if context is not None else "symup"
-    return UsageError(str(problem.format_message()).rstrip("."), remedy=f"{command} --help")
+    message = str(problem.format_message())
+    option = getattr(problem, "option_name", "")
+    if context is not None and hasattr(problem, "possibilities"):
+        message = f"No such option: {option}{_did_you_mean(option, context)}"
+    return UsageError(message.rstrip("."), remedy=f"{command} --help")
+
+
+def _did_you_mean(typed: str, context: Any) -> str:
+    """The options that begin with what was typed, or else the one that is most like it."""
+    from difflib import get_close_matches
+
+    known = [name for param in context.command.get_params(context) for name in param.opts if name.startswith("--")]
+    meant = [name for name in known if typed.startswith("--") and name.startswith(typed)]
+    meant = meant or get_close_matches(typed, known, n=1, cutoff=0.7)
+    return f" (did you mean {' or '.join(meant)}?)" if meant else ""

@@ -39,12 +39,13 @@ def command(
             remedy="Give the token at the prompt or on stdin. If you have just written it here, make a new one.",
         )
     url = servers.checked_url(dest)
+
+    from uploader.auth.keep import check_keeps, keep
+
+    check_keeps(url)
     token = _token(url)
     if check:
         servers.check(url, token, allow_insecure=allow_insecure)
-
-    from uploader.auth.keep import keep
-
     name = keep(url, token)
     terminal.say(f"symup: the token of {printable(url)} is in the keyring ({printable(name)})")
     return 0

@@ -31,7 +31,13 @@ def command(
     ] = None,
     source: Annotated[
         str | None,
-        typer.Option("--from", metavar="DEST", help="The store to ask for a binary or an id. [env SYMUP_TO]"),
+        typer.Option(
+            "--from",
+            metavar="DEST",
+            help="The store to ask for a binary or an id.",
+            envvar="SYMUP_TO",
+            rich_help_panel=options.WHERE,
+        ),
     ] = None,
     project: options.Project = None,
     aliases: Annotated[

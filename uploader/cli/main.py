@@ -17,6 +17,7 @@ OBJECTS_BETWEEN_COLLECTIONS = 100_000
 
 def main() -> NoReturn:
     """Runs the command line of this process and ends it with a documented exit code; never with a traceback."""
+    _open_standard_streams()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
     debug = os.environ.get("SYMUP_DEBUG", "") not in ("", "0")
@@ -27,19 +28,31 @@ def main() -> NoReturn:
 
 def run(arguments: list[str], *, debug: bool = False) -> int:
     """Runs one command line and gives its exit code. With ``--json`` an error, too, is a document on stdout."""
+    code = _run(arguments, debug=debug)
+    from uploader.cli import terminal
+
+    lost = terminal.undelivered()
+    if lost is None:
+        return code
+    # What the run itself came to says more.
+    problem = SymupError(
+        f"stdout did not take the whole result: {lost.strerror or lost}",
+        remedy="Send it where there is room, and run it again.",
+    )
+    terminal.error(problem)
+    return code or int(problem.exit_code)
+
+
+def _run(arguments: list[str], *, debug: bool) -> int:
     try:
-        if arguments == ["--version"]:
+        if arguments in (["--version"], ["-V"], ["version"]):
             from uploader.cli import terminal
 
             terminal.tell_version()
-            code = 0
-        else:
-            from uploader.cli.commands import invoke
+            return 0
+        from uploader.cli.commands import invoke
 
-            code = invoke(arguments)
-        with contextlib.suppress(BrokenPipeError):
-            sys.stdout.flush()
-        return code
+        return invoke(arguments)
     except SymupError as problem:
         told = problem
     except KeyboardInterrupt:
@@ -99,10 +112,26 @@ def _log_to_stderr() -> None:
     logger.setLevel(logging.DEBUG)
 
 
+def _open_standard_streams() -> None:
+    """Gives streams that were closed (``>&-``) a file, before the next file that is opened becomes one of them.
+
+    Nothing can be written to the one of stdout, which `terminal.undelivered` then tells; nobody waits for what stderr says.
+    """
+    for descriptor, (name, mode) in enumerate(
+        (("stdin", os.O_RDONLY), ("stdout", os.O_RDONLY), ("stderr", os.O_WRONLY))
+    ):
+        if getattr(sys, name) is None:
+            opened = os.open(os.devnull, mode)
+            if opened != descriptor:
+                os.dup2(opened, descriptor)
+                os.close(opened)
+            setattr(sys, name, open(descriptor, "w" if descriptor else "r", encoding="utf-8", closefd=False))  # noqa: SIM115
+
+
 def _end(code: int) -> NoReturn:
     """Ends the process at once, without waiting for workers that an interruption left behind."""
     for stream in (sys.stdout, sys.stderr):
-        # A reader that went away (head, less) is not our failure.
+        # What could not be written has been told by now.
         with contextlib.suppress(OSError):
             stream.flush()
     os._exit(code)

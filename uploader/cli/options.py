@@ -21,24 +21,46 @@ if TYPE_CHECKING:
     from uploader.progress import Progress
     from uploader.transfer.protocol import Destination
 
+WHERE, WHAT, FORM, GATES = "Where to", "What to take", "Form of symbol files", "Gates"
+COST, REPORTS = "Time and memory", "Reports and output"
+
 Paths = Annotated[list[str], typer.Argument(help="Files and folders.", show_default=False, metavar="PATHS...")]
 To = Annotated[
     str | None,
     typer.Option(
         "--to",
         metavar="DEST",
-        help="Where to: https://host/base or a folder. Without it, a folder in your data directory. [env SYMUP_TO]",
+        help="Where to: https://host/base or a folder. Without it, a folder in your data directory.",
+        envvar="SYMUP_TO",
+        rich_help_panel=WHERE,
     ),
 ]
 Dest = Annotated[str, typer.Argument(help="The URL of a symbol server.", show_default=False, metavar="DEST")]
 Project = Annotated[
     str | None,
-    typer.Option("--project", metavar="NAME", help="The project within the destination. [env SYMUP_PROJECT]"),
+    typer.Option(
+        "--project",
+        metavar="NAME",
+        help="The project within the destination.",
+        envvar="SYMUP_PROJECT",
+        rich_help_panel=WHERE,
+    ),
+]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Ask what is missing, and send nothing.", rich_help_panel=WHERE)
+]
+Force = Annotated[
+    bool, typer.Option("--force", help="Replace what is stored, even if as good or better.", rich_help_panel=WHERE)
 ]
 Jobs = Annotated[
     int | None,
     typer.Option(
-        "--jobs", "-j", metavar="N", help="Files extracted at once; all processors by default. [env SYMUP_JOBS]"
+        "--jobs",
+        "-j",
+        metavar="N",
+        help="Files extracted at once; all processors by default.",
+        envvar="SYMUP_JOBS",
+        rich_help_panel=COST,
     ),
 ]
 MaxMemory = Annotated[
@@ -46,71 +68,139 @@ MaxMemory = Annotated[
     typer.Option(
         "--max-memory",
         metavar="SIZE",
-        help="Memory that the files under way may take together, like 2G; three quarters of what is free by default. "
-        "[env SYMUP_MAX_MEMORY]",
+        help="Memory that the files under way may take together, like 2G; three quarters of what is free by default.",
+        envvar="SYMUP_MAX_MEMORY",
+        rich_help_panel=COST,
     ),
 ]
 Include = Annotated[
     list[str] | None,
-    typer.Option("--include", metavar="GLOB", help="Only files that match, in folders; repeatable."),
+    typer.Option(
+        "--include",
+        metavar="GLOB",
+        help="Only files that match, in folders; repeatable.",
+        envvar="SYMUP_INCLUDE",
+        rich_help_panel=WHAT,
+    ),
 ]
 Exclude = Annotated[
     list[str] | None,
-    typer.Option("--exclude", metavar="GLOB", help="No files or folders that match; repeatable."),
+    typer.Option(
+        "--exclude",
+        metavar="GLOB",
+        help="No files or folders that match; repeatable.",
+        envvar="SYMUP_EXCLUDE",
+        rich_help_panel=WHAT,
+    ),
 ]
-NoDwarf = Annotated[bool, typer.Option("--no-dwarf", help="Leave debug information out: function names only.")]
+NoDwarf = Annotated[
+    bool,
+    typer.Option(
+        "--no-dwarf",
+        help="Leave debug information out: function names only (in the variable: 0).",
+        envvar="SYMUP_DWARF",
+        rich_help_panel=WHAT,
+    ),
+]
 DebugDir = Annotated[
     list[str] | None,
     typer.Option(
         "--debug-dir",
         metavar="DIR",
-        help="Look for debug files here, too, by build-id; repeatable. [env SYMUP_DEBUG_DIR]",
+        help="Look for debug files here, too, by build-id; repeatable.",
+        envvar="SYMUP_DEBUG_DIR",
+        rich_help_panel=WHAT,
     ),
 ]
 DebugInfoD = Annotated[
-    bool, typer.Option("--debuginfod", help="Ask the servers of DEBUGINFOD_URLS for debug files that are not here.")
+    bool,
+    typer.Option(
+        "--debuginfod",
+        help="Ask the servers of DEBUGINFOD_URLS for debug files that are not here.",
+        envvar="SYMUP_DEBUGINFOD",
+        rich_help_panel=WHAT,
+    ),
 ]
 GsymVersion = Annotated[
     int | None,
     typer.Option(
         "--gsym-version",
         metavar="1|2",
-        help="1 by default, and 2 by itself where 1 can't hold a file; few tools read 2 yet. [env SYMUP_GSYM_VERSION]",
+        help="1 by default, and 2 by itself where 1 can't hold a file; few tools read 2 yet.",
+        envvar="SYMUP_GSYM_VERSION",
+        rich_help_panel=FORM,
     ),
 ]
 KeepAliases = Annotated[
     bool,
-    typer.Option("--keep-aliases", help="Keep all names of a function, not only the best. [env SYMUP_KEEP_ALIASES]"),
+    typer.Option(
+        "--keep-aliases",
+        help="Keep all names of a function, not only the best.",
+        envvar="SYMUP_KEEP_ALIASES",
+        rich_help_panel=FORM,
+    ),
 ]
 Require = Annotated[
     str | None,
-    typer.Option("--require", metavar="QUALITY", help="Exit with 7 if a file is poorer: full, lines or functions."),
+    typer.Option(
+        "--require",
+        metavar="QUALITY",
+        autocompletion=lambda: ["full", "lines", "functions"],
+        help="Exit with 7 if a file is poorer: full, lines or functions.",
+        envvar="SYMUP_REQUIRE",
+        rich_help_panel=GATES,
+    ),
 ]
 ReportJson = Annotated[
     str | None,
-    typer.Option("--report-json", metavar="FILE", help="Write the report as JSON, too (docs/report.schema.json)."),
+    typer.Option(
+        "--report-json",
+        metavar="FILE",
+        help="Write the report as JSON, too (docs/report.schema.json).",
+        rich_help_panel=REPORTS,
+    ),
 ]
 ReportHtml = Annotated[
     str | None,
-    typer.Option("--report-html", metavar="FILE", help="Write the report as a page of its own, to open in a browser."),
+    typer.Option(
+        "--report-html",
+        metavar="FILE",
+        help="Write the report as a page of its own, to open in a browser.",
+        rich_help_panel=REPORTS,
+    ),
 ]
 GitlabReport = Annotated[
     str | None,
-    typer.Option("--gitlab-report", metavar="FILE", help="Write what needs care as a GitLab Code Quality report."),
+    typer.Option(
+        "--gitlab-report",
+        metavar="FILE",
+        help="Write what needs care as a GitLab Code Quality report.",
+        rich_help_panel=REPORTS,
+    ),
 ]
 Junit = Annotated[
-    str | None, typer.Option("--junit", metavar="FILE", help="Write the report as JUnit XML: one test case a file.")
+    str | None,
+    typer.Option(
+        "--junit", metavar="FILE", help="Write the report as JUnit XML: one test case a file.", rich_help_panel=REPORTS
+    ),
 ]
 Dotenv = Annotated[
     str | None,
-    typer.Option("--dotenv", metavar="FILE", help="Write the counts as NAME=value lines: GitLab's dotenv report."),
+    typer.Option(
+        "--dotenv",
+        metavar="FILE",
+        help="Write the counts as NAME=value lines: GitLab's dotenv report.",
+        rich_help_panel=REPORTS,
+    ),
 ]
 MinLineCoverage = Annotated[
     float | None,
     typer.Option(
         "--min-line-coverage",
         metavar="PERCENT",
-        help="Exit with 7 if less of a file's code has lines. [env SYMUP_MIN_LINE_COVERAGE]",
+        help="Exit with 7 if less of a file's code has lines.",
+        envvar="SYMUP_MIN_LINE_COVERAGE",
+        rich_help_panel=GATES,
     ),
 ]
 FailOn = Annotated[
@@ -119,23 +209,37 @@ FailOn = Annotated[
         "--fail-on",
         metavar="KIND[,KIND...]",
         help="What else makes the exit code 1 than failed and conflict: missing-debug, declined, warnings; "
-        "'none' first takes failed and conflict out. [env SYMUP_FAIL_ON]",
+        "'none' first takes failed and conflict out.",
+        envvar="SYMUP_FAIL_ON",
+        rich_help_panel=GATES,
     ),
 ]
 Shard = Annotated[
     str | None,
-    typer.Option("--shard", metavar="I/N", help="Only the I-th of N parts of all ids, the same wherever it is run."),
+    typer.Option(
+        "--shard",
+        metavar="I/N",
+        help="Only the I-th of N parts of all ids, the same wherever it is run.",
+        rich_help_panel=WHAT,
+    ),
 ]
-AllowEmpty = Annotated[bool, typer.Option("--allow-empty", help="Nothing with symbols found is no failure.")]
+AllowEmpty = Annotated[
+    bool, typer.Option("--allow-empty", help="Nothing with symbols found is no failure.", rich_help_panel=GATES)
+]
+Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout.", rich_help_panel=REPORTS)]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Only errors.", rich_help_panel=REPORTS)]
+Verbose = Annotated[
+    bool, typer.Option("--verbose", "-v", help="Every file, whatever became of it.", rich_help_panel=REPORTS)
+]
 AllowMissing = Annotated[
     bool,
     typer.Option(
-        "--allow-missing", help="A path that does not exist is skipped, and no usage error. [env SYMUP_ALLOW_MISSING]"
+        "--allow-missing",
+        help="A path that does not exist is skipped, and no usage error.",
+        envvar="SYMUP_ALLOW_MISSING",
+        rich_help_panel=WHAT,
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Only errors.")]
-Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Every file, whatever became of it.")]
 
 
 def settings(**flags: Any) -> config.Settings:

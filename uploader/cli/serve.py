@@ -9,6 +9,8 @@ from typing import Annotated
 import typer
 
 from uploader.cli import terminal
+from uploader.errors import UsageError
+from uploader.report.words import printable
 
 
 def command(
@@ -26,23 +28,46 @@ def command(
         Path | None,
         typer.Option("--tokens", metavar="FILE", help="The tokens that may do something, in TOML, as digests."),
     ] = None,
+    create: Annotated[bool, typer.Option("--create", help="Make the folder of --store where there is none.")] = False,
     access_log: Annotated[bool, typer.Option("--access-log", help="A line on stderr for each request.")] = False,
 ) -> int:
     """Serve a symbol store over HTTP: from a folder, to this machine only unless told otherwise.
 
     The URL is the first line on stdout. Ctrl-C ends it, after the requests under way. Needs: pip install 'symup[server]'
 
-    Example: symup serve --store /srv/symbols --port 8753
+    Example: symup serve --store /srv/symbols --create --port 8753
     """
     from uploader.server.serve import serve
 
+    folder = _folder(store, create=create)
+
+    def on_listening(url: str) -> None:
+        terminal.say(f"symup: serving the store in {printable(str(folder))}{_emptiness(folder)}; Ctrl-C ends it")
+        terminal.tell_core()
+        terminal.announce(url)
+
+    # The server has stopped by then, and being asked to stop is no failure of a server.
+    with contextlib.suppress(KeyboardInterrupt):
+        serve(folder, host=host, port=port, tokens_path=tokens, on_listening=on_listening, access_log=access_log)
+    return 0
+
+
+def _folder(store: Path | None, *, create: bool) -> Path:
+    """The folder to serve. One that is named has to be there: with a typo in its name it would be an empty store. Raises `UsageError`."""
     if store is None:
         from uploader.transfer.destination import default_folder
 
-        store = default_folder()
-    terminal.say(f"symup: serving the store in {store}; Ctrl-C ends it")
-    terminal.tell_core()
-    # The server has stopped by then, and being asked to stop is no failure of a server.
-    with contextlib.suppress(KeyboardInterrupt):
-        serve(store, host=host, port=port, tokens_path=tokens, on_listening=terminal.announce, access_log=access_log)
-    return 0
+        return default_folder()
+    if store.is_dir():
+        return store
+    if not create or store.exists():
+        raise UsageError(f"{store} is no folder", remedy="Name the folder of a store; --create makes a new one.")
+    try:
+        store.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"can't make {store}: {error.strerror or error}") from error
+    return store
+
+
+def _emptiness(folder: Path) -> str:
+    return "" if any(folder.glob("*/artifacts")) else ", which holds nothing yet"

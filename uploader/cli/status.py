@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from uploader.cli import options, terminal
+from uploader.cli import colour, options, terminal
 from uploader.discover.missing import remedy_for
 from uploader.errors import ExitCode, InputError, NothingFound, StoreDamaged, UsageError
 from uploader.model import Decision, Quality, SymbolId
@@ -72,7 +73,7 @@ def command(
         )
         return code
     for entry in entries:
-        terminal.result(_line(entry))
+        terminal.result(colour.state_first(_line(entry), sys.stdout))
     for path, reason in troubles:
         terminal.say(f"symup: {printable(path)}: {printable(reason)}")
     told = f"{count(len(entries), 'id')} at {destination.url}: {counts['stored']:,} stored, {missing:,} missing"

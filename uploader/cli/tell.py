@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from uploader.cli import terminal
+from uploader.cli import colour, terminal
 from uploader.cli.reports import Reports
 from uploader.errors import ExitCode, UsageError
 from uploader.report.run import Run
@@ -75,7 +76,7 @@ def _for_people(told: Run, *, quiet: bool, verbose: bool, in_github: bool) -> No
         terminal.say(begin)
     if told.outcomes:
         for line in summary(told, verbose=verbose, quiet=quiet):
-            terminal.say(line)
+            terminal.say(colour.state_first(line, sys.stderr))
     if told.error is not None:
         terminal.error(told.error)
     if in_github:

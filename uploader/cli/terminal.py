@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TextIO
 
 from uploader import __version__, core
+from uploader.cli import colour
 from uploader.errors import SymupError
 from uploader.model import Outcome
 from uploader.progress import Progress, Silent
@@ -22,6 +23,10 @@ LINE_EVERY_SECONDS = 15.0
 """How often a run without a terminal tells how far it is."""
 
 _DOING = {"extract": "extracting", "send": "sending", "identify": "looking", "ask": "asking", "push": "pushing"}
+
+
+_lost: list[OSError] = []
+"""Why stdout, which holds what was asked for, did not take all of it."""
 
 
 def say(line: str) -> None:
@@ -49,22 +54,41 @@ def document(value: Mapping[str, Any]) -> None:
 
 
 def write(stream: TextIO, text: str, *, at_once: bool = False) -> bool:
-    """Writes what the stream's encoding can't hold as escapes. False where the reader went away: the run goes on without it."""
+    """Writes what the stream's encoding can't hold as escapes. False where it can't take more: the run goes on without it.
+
+    A reader that went away is no trouble; what else stdout does not take, `undelivered` tells at the end.
+    """
     encoding = stream.encoding or "utf-8"
     try:
         stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
         if at_once:
             stream.flush()
-    except BrokenPipeError:
+    except OSError as error:
+        _note_lost(stream, error)
         return False
     return True
 
 
+def undelivered() -> OSError | None:
+    """Writes out what is still held back, and gives why stdout did not take all that was meant for it; None where it did."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError as error:
+            _note_lost(stream, error)
+    return _lost[0] if _lost else None
+
+
+def _note_lost(stream: TextIO, error: OSError) -> None:
+    if stream is sys.stdout and not isinstance(error, BrokenPipeError):
+        _lost.append(error)
+
+
 def error(problem: SymupError) -> None:
     """What went wrong, and what to do about it."""
-    say(f"symup: error: {printable(problem.message)}")
+    say(f"{colour.painted('symup: error:', colour.RED, sys.stderr)} {printable(problem.message)}")
     if problem.remedy:
-        say(f"  try: {printable(problem.remedy)}")
+        say(f"  {colour.painted('try:', colour.CYAN, sys.stderr)} {printable(problem.remedy)}")
 
 
 def lines(text: Iterable[str]) -> None:
@@ -126,7 +150,7 @@ class Bars:
                 dynamic_ncols=True,
                 file=sys.stderr,
                 position=len(self._bars),
-                bar_format=None if total else "{desc} {n_fmt}{unit} {elapsed}",
+                bar_format=None if total else "{desc} files: {n_fmt} {elapsed}",
             )
 
     def advance(self, name: str, amount: int = 1) -> None:
@@ -195,6 +219,6 @@ class Lines:
         if working is None:
             return f"looked at {count(self._done.get('identify', 0), 'file')} so far"
         total = self._total.get(working)
-        told = f"{working}ed {self._done[working]:,} of {total:,} files" if total else _DOING[working]
+        told = f"{working}ed {self._done[working]:,} of {count(total, 'file')}" if total else _DOING[working]
         sent = self._done.get("send", 0)
         return f"{told}, {size(sent)} sent" if sent else told

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import time
-from typing import Annotated
-
-import typer
 
 from uploader.cli import options, tell, terminal
 from uploader.report.words import printable
@@ -15,8 +12,8 @@ def command(
     paths: options.Paths,
     to: options.To = None,
     project: options.Project = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Ask what is missing, and send nothing.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace what is stored, even if as good or better.")] = False,
+    dry_run: options.DryRun = False,
+    force: options.Force = False,
     no_dwarf: options.NoDwarf = False,
     include: options.Include = None,
     exclude: options.Exclude = None,
