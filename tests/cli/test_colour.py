@@ -23,6 +23,8 @@ class Terminal(io.StringIO):
         ({}, True, False),
         ({"TERM": "xterm"}, True, False),
         ({"TERM": "dumb"}, False, False),
+        ({"CI": "true"}, False, False),
+        ({"CI": "true", "FORCE_COLOR": "1"}, True, True),
         ({"NO_COLOR": "1"}, False, False),
         ({"NO_COLOR": ""}, True, False),
         ({"FORCE_COLOR": "1"}, True, True),

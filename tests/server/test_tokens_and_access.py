@@ -102,6 +102,26 @@ def test_without_a_valid_token_nothing_goes(server: RunningServer, page: str, au
     assert answer.json()["error"] == "not_logged_in"
 
 
+@pytest.mark.parametrize(
+    ("scheme", "status"),
+    [
+        ("Bearer", 200),
+        ("bearer", 200),
+        ("BEARER", 200),
+        ("Basic", 401),
+        ("Token", 401),
+        ("Bearer2", 401),
+        ("Digest", 401),
+    ],
+)
+def test_a_valid_token_counts_under_the_scheme_bearer_alone(
+    server: RunningServer, tokens: tuple[Path, dict[str, Token]], scheme: str, status: int
+) -> None:
+    secret = tokens[1]["web-read"].reveal()
+    assert ask(server, "symbols", "web", f"{scheme} {secret}").status_code == status
+    assert ask(server, "symbols", "web", secret).status_code == 401, "a token has a scheme before it"
+
+
 def test_limits_are_told_to_everyone_but_a_wrong_token_is_told_at_once(
     server: RunningServer, tokens: tuple[Path, dict[str, Token]]
 ) -> None:

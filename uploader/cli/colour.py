@@ -22,13 +22,16 @@ OF_STATE = {
 
 
 def wanted(stream: TextIO, environ: Mapping[str, str] | None = None) -> bool:
-    """Whether ``stream`` takes colour: NO_COLOR speaks before FORCE_COLOR, and that before what the terminal can."""
+    """Whether ``stream`` takes colour: NO_COLOR speaks before FORCE_COLOR, and that before what the terminal can.
+
+    CI keeps what a terminal shows as a text file.
+    """
     environ = os.environ if environ is None else environ
     if environ.get("NO_COLOR"):
         return False
     if environ.get("FORCE_COLOR", "") not in ("", "0"):
         return True
-    return environ.get("TERM") != "dumb" and stream.isatty()
+    return environ.get("TERM") != "dumb" and not environ.get("CI") and stream.isatty()
 
 
 def painted(text: str, style: str, stream: TextIO) -> str:
