@@ -22,6 +22,9 @@ class Progress(Protocol):
     def note(self, message: str) -> None:
         """Something a person may want to know, in one line."""
 
+    def waiting(self, message: str) -> None:
+        """Trouble with the destination is being outlasted, in one line that takes the place of the one before; empty when it is over."""
+
 
 class Silent:
     """The observer that looks away."""
@@ -36,4 +39,7 @@ class Silent:
         """Ignores it."""
 
     def note(self, message: str) -> None:
+        """Ignores it."""
+
+    def waiting(self, message: str) -> None:
         """Ignores it."""

@@ -20,11 +20,13 @@ from uploader.values import frozen
 if TYPE_CHECKING:
     from uploader.config import Settings
     from uploader.pipeline.artifact import Artifact
+    from uploader.progress import Progress
     from uploader.transfer.protocol import Destination, Manifest
 
 SCHEMA = "symup.status/1"
-STATES = ("stored", "missing", "empty")
+STATES = ("stored", "missing", "damaged", "empty")
 ASKED_AT_ONCE = 8
+VERIFIED_AT_ONCE = 4
 
 
 def command(
@@ -36,11 +38,14 @@ def command(
     include: options.Include = None,
     exclude: options.Exclude = None,
     allow_missing: options.AllowMissing = False,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Read all bytes of what is stored, too, and check that they are sound.")
+    ] = False,
     as_json: options.Json = False,
 ) -> int:
     """Tell what the store holds for binaries or ids: the quality, when it was made, and by what.
 
-    The exit code is 1 if anything is missing there.
+    The exit code is 1 if anything is missing or damaged there.
 
     Example: symup status build/ --to https://symbols.example.com
     """
@@ -51,14 +56,19 @@ def command(
     destination = options.open_destination(chosen)
     if not asked and not troubles:
         raise NothingFound("nothing with symbols found", remedy="Check the paths and patterns.")
+    observer = terminal.progress(quiet=not verify)
     try:
         with ThreadPoolExecutor(ASKED_AT_ONCE) as workers:
             entries = list(workers.map(lambda one: _entry(one, destination), asked))
+        if verify:
+            _verify(entries, destination, observer)
     finally:
+        terminal.close(observer)
         destination.close()
     counts = Counter(entry["state"] for entry in entries)
     missing = counts["missing"]
-    code = ExitCode.SOME_FAILED if missing or troubles else ExitCode.DONE
+    damaged = counts["damaged"]
+    code = ExitCode.SOME_FAILED if missing or damaged or troubles else ExitCode.DONE
     if as_json:
         terminal.document(
             {
@@ -77,10 +87,14 @@ def command(
     for path, reason in troubles:
         terminal.say(f"symup: {printable(path)}: {printable(reason)}")
     told = f"{count(len(entries), 'id')} at {destination.url}: {counts['stored']:,} stored, {missing:,} missing"
+    if damaged:
+        told += f", {damaged:,} damaged"
     if counts["empty"]:
         told += f", {counts['empty']:,} without symbols to store"
     terminal.say(f"symup: {printable(told)}")
-    if missing:
+    if damaged:
+        terminal.say("  try: symup upload --force PATHS, with the same --to: it sends what is damaged anew")
+    elif missing:
         terminal.say("  try: symup upload PATHS, with the same --to")
     return code
 
@@ -137,9 +151,9 @@ def _entry(asked: _Asked, destination: Destination) -> dict[str, Any]:
     try:
         manifest = destination.manifest(asked.symbol_id)
         reason = "stored" if manifest else "not in the store"
+        state = "stored" if manifest else "empty" if _is_empty(asked.artifact) else "missing"
     except StoreDamaged as error:
-        manifest, reason = None, error.message
-    state = "stored" if manifest else "empty" if _is_empty(asked.artifact) else "missing"
+        manifest, reason, state = None, error.message, "damaged"
     return {
         "what": asked.label,
         "id": str(asked.symbol_id),
@@ -147,6 +161,24 @@ def _entry(asked: _Asked, destination: Destination) -> dict[str, Any]:
         "reason": "no function symbols in it, and none stored" if state == "empty" else reason,
         "manifest": None if manifest is None else _manifest_object(manifest),
     }
+
+
+def _verify(entries: list[dict[str, Any]], destination: Destination, observer: Progress) -> None:
+    """Reads all that is said to be stored, some side by side; what is damaged gets that state and the reason."""
+    from uploader.pipeline.recheck import damage
+
+    stored = [entry for entry in entries if entry["state"] == "stored"]
+    observer.stage("verify", len(stored))
+
+    def check(entry: dict[str, Any]) -> None:
+        found = damage(destination, SymbolId.parse(entry["id"]))
+        entry["reason"] = "stored, and all bytes are sound" if found is None else found
+        if found is not None:
+            entry["state"] = "damaged"
+        observer.advance("verify")
+
+    with ThreadPoolExecutor(VERIFIED_AT_ONCE) as workers:
+        list(workers.map(check, stored))
 
 
 def _is_empty(artifact: Artifact | None) -> bool:
@@ -186,7 +218,7 @@ def _manifest_object(manifest: Manifest) -> dict[str, Any]:
 def _line(entry: dict[str, Any]) -> str:
     manifest = entry["manifest"]
     label = printable(entry["what"])
-    if manifest is None:
+    if manifest is None or entry["state"] == "damaged":
         shown_id = "" if entry["id"] == label else entry["id"] + "  "
         return f"{entry['state']:9} {'':9} {label}  {shown_id}{printable(entry['reason'])}"
     made = f"{manifest['created_at']} by {manifest['tool']}"

@@ -50,10 +50,12 @@ def _id(word: str) -> SymbolId:
         ) from error
 
 
-def _fetched(symbol_id: SymbolId, chosen: Settings) -> bytes:
+def _fetched(symbol_id: SymbolId, chosen: Settings) -> memoryview:
+    from uploader.transfer.spool import spooled
+
     destination = options.open_destination(chosen)
     try:
-        return b"".join(destination.fetch(symbol_id))
+        return spooled(destination.fetch(symbol_id))
     except NothingFound as error:
         raise NothingFound(
             f"{destination.url} holds no symbols for {symbol_id}",

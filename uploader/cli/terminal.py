@@ -22,7 +22,17 @@ if TYPE_CHECKING:
 LINE_EVERY_SECONDS = 15.0
 """How often a run without a terminal tells how far it is."""
 
-_DOING = {"extract": "extracting", "send": "sending", "identify": "looking", "ask": "asking", "push": "pushing"}
+WAIT_EVERY_SECONDS = 5.0
+"""How often it is told that a server is being waited for."""
+
+_DOING = {
+    "extract": "extracting",
+    "send": "sending",
+    "identify": "looking",
+    "ask": "asking",
+    "push": "pushing",
+    "verify": "verifying",
+}
 
 
 _lost: list[OSError] = []
@@ -130,6 +140,7 @@ class Bars:
 
     def __init__(self) -> None:
         self._bars: dict[str, tqdm[Any]] = {}
+        self._waiting: tqdm[Any] | None = None
         self._lock = threading.Lock()
 
     def stage(self, name: str, total: int | None = None) -> None:
@@ -139,7 +150,7 @@ class Bars:
         # A thread of its own, for bars that nobody moves: with it, worker processes could not be forked.
         tqdm.monitor_interval = 0
         with self._lock:
-            if name in ("ask", "extract", "push"):
+            if name in ("ask", "extract", "push", "verify"):
                 self._close()
             self._bars[name] = tqdm(
                 total=total,
@@ -170,21 +181,58 @@ class Bars:
         with self._lock:
             tqdm.write(message, file=sys.stderr)
 
+    def waiting(self, message: str) -> None:
+        """A line below the bars, as long as it lasts."""
+        from tqdm import tqdm
+
+        with self._lock:
+            if message and self._waiting is None:
+                self._waiting = tqdm(
+                    bar_format="{desc}", leave=False, dynamic_ncols=True, file=sys.stderr, position=len(self._bars)
+                )
+            if message and self._waiting is not None:
+                self._waiting.set_description_str(printable(message))
+            elif self._waiting is not None:
+                self._waiting.close()
+                self._waiting = None
+
     def close(self) -> None:
         """Takes the bars away."""
         with self._lock:
             self._close()
 
     def _close(self) -> None:
+        if self._waiting is not None:
+            self._waiting.close()
+            self._waiting = None
         for bar in reversed(list(self._bars.values())):
             bar.close()
         self._bars.clear()
+
+
+class Waits:
+    """Tells what is waited for: at once, and then now and then for as long as it lasts."""
+
+    def __init__(self, *, every_seconds: float = WAIT_EVERY_SECONDS) -> None:
+        self._every_seconds = every_seconds
+        self._next = 0.0
+        self._lock = threading.Lock()
+
+    def __call__(self, message: str) -> None:
+        """One line, or none where one was told just now; an empty message says that it is over."""
+        with self._lock:
+            now = time.monotonic()
+            if not message or now < self._next:
+                return
+            self._next = now + self._every_seconds
+        say(f"symup: {printable(message)}")
 
 
 class Lines:
     """Plain lines, few of them: what CI logs are made for. Implements `uploader.progress.Progress`."""
 
     def __init__(self, *, every_seconds: float = LINE_EVERY_SECONDS) -> None:
+        self.waiting = Waits()
         self._every_seconds = every_seconds
         self._next = time.monotonic() + every_seconds
         self._done: dict[str, int] = {}
@@ -215,10 +263,15 @@ class Lines:
         say(f"symup: {message}")
 
     def _told(self) -> str:
-        working = next((name for name in ("extract", "push") if name in self._done), None)
+        working = next((name for name in ("extract", "push", "verify") if name in self._done), None)
         if working is None:
             return f"looked at {count(self._done.get('identify', 0), 'file')} so far"
         total = self._total.get(working)
+<<<<<<< HEAD
         told = f"{working}ed {self._done[working]:,} of {count(total, 'file')}" if total else _DOING[working]
+=======
+        done = {"verify": "verified"}.get(working, f"{working}ed")
+        told = f"{done} {self._done[working]:,} of {total:,} files" if total else _DOING[working]
+>>>>>>> 57654ed (Let users ask whether what is stored is sound, byte for byte: status only knew that it is there)
         sent = self._done.get("send", 0)
         return f"{told}, {size(sent)} sent" if sent else told

@@ -1,0 +1,65 @@
+"""`symup status --verify` reads what is stored, and tells damage of the one artifact that has it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Symup
+from tests.server.running_server import RunningServer
+
+
+def stored_chunk(store: Path, symup: Symup, program: Path) -> Path:
+    (entry,) = symup("status", program, "--to", store, "--json").document["entries"]
+    manifest = store / "default/artifacts" / entry["id"][:2] / entry["id"] / "gsym.json"
+
+    sha256: str = json.loads(manifest.read_text())["chunks"][0]["sha256"]
+    return store / "default/chunks" / sha256[:2] / sha256
+
+
+def flip(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize("over_http", [False, True])
+def test_damage_is_told_of_the_one_that_has_it_and_healed_by_the_remedy(
+    symup: Symup, programs: Path, tmp_path: Path, over_http: bool
+) -> None:
+    store = tmp_path / "store"
+    good, bad = programs / "program-01", programs / "program-02"
+    assert symup("upload", good, bad, "--to", store).code == 0
+    flip(stored_chunk(store, symup, bad))
+    with RunningServer(store) as server:
+        to = server.url if over_http else str(store)
+        told = symup("status", good, bad, "--to", to, "--verify", "--json")
+        assert told.code == 1
+        assert [entry["state"] for entry in told.document["entries"]] == ["stored", "damaged"]
+        assert told.document["counts"] | {"failed": 0} == {
+            "stored": 1,
+            "missing": 0,
+            "damaged": 1,
+            "empty": 0,
+            "failed": 0,
+        }
+        assert "chunk" in told.document["entries"][1]["reason"]
+        people = symup("status", good, bad, "--to", to, "--verify")
+        assert people.code == 1
+        assert "1 damaged" in people.err and "symup upload --force PATHS" in people.err
+        assert symup("upload", "--force", good, bad, "--to", to).code == 0
+        healed = symup("status", good, bad, "--to", to, "--verify", "--json")
+        assert healed.code == 0, healed.err
+        assert {entry["reason"] for entry in healed.document["entries"]} == {"stored, and all bytes are sound"}
+
+
+def test_a_file_that_is_sound_but_of_another_binary_is_damage(symup: Symup, programs: Path, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    good, bad = programs / "program-01", programs / "program-02"
+    assert symup("upload", good, bad, "--to", store).code == 0
+    ids = [symup("status", one, "--to", store, "--json").document["entries"][0]["id"] for one in (good, bad)]
+    paths = [store / "default/artifacts" / one[:2] / one / "gsym.json" for one in ids]
+    paths[1].write_text(paths[0].read_text().replace(ids[0], ids[1]))
+    told = symup("status", bad, "--to", store, "--verify", "--json")
+    assert told.code == 1
+    assert f"UUID {ids[0]} is not the build-id {ids[1]}" in told.document["entries"][0]["reason"]
