@@ -6,16 +6,19 @@ import fcntl
 import os
 import pty
 import shutil
+import socket
 import struct
 import subprocess
 import termios
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from tests.cli.conftest import Symup
 from uploader import core
-from uploader.cli.terminal import Lines
+from uploader.cli.terminal import Lines, Waits
+from uploader.report.words import printable
 
 
 def on_a_terminal(symup: Symup, *words: object, **env: str) -> tuple[int, str]:
@@ -94,3 +97,37 @@ def test_a_name_that_is_not_utf8_is_reported(symup: Symup, program: Path, tmp_pa
     ran = symup("upload", folder, "--to", tmp_path / "store", "--json", LC_ALL="C.UTF-8")
     assert ran.code == 0, ran.err
     assert ran.document["counts"]["stored"] == 1
+
+
+def unanswered() -> str:
+    """The URL of a server that is not there."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return f"http://127.0.0.1:{listener.getsockname()[1]}"
+
+
+def test_that_a_server_does_not_answer_is_told_while_it_is_waited_for(symup: Symup, program: Path) -> None:
+    url = unanswered()
+    with ThreadPoolExecutor(2) as both:
+        bars = both.submit(on_a_terminal, symup, "upload", program, "--to", url)
+        told = both.submit(symup, "upload", program, "--to", url).result()
+    code, seen = bars.result()
+    assert code == told.code == 6
+    for text in (seen, told.err):
+        assert text.index("no good answer from 127.0.0.1 (no connection") < text.index("trying again in")
+        assert text.index("trying again in") < text.index("could not be reached in")
+    assert told.err.count("trying again in") < 6, "a line now and then, not one for each attempt"
+
+
+def test_status_tells_that_it_waits_as_well(symup: Symup) -> None:
+    told = symup("status", "abcd", "--to", unanswered(), "--json")
+    assert told.code == 6
+    assert "trying again in" in told.err
+
+
+def test_waiting_is_told_at_once_and_then_now_and_then(capsys: pytest.CaptureFixture[str]) -> None:
+    waits = Waits(every_seconds=60)
+    for message in ("no answer; trying again in 1 s\x1b[2J", "no answer; trying again in 2 s", ""):
+        waits(message)
+    assert capsys.readouterr().err.splitlines() == [
+        f"symup: {printable('no answer; trying again in 1 s')}" + "\\x1b[2J"
+    ]

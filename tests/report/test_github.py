@@ -9,10 +9,11 @@ from hypothesis import given
 from markdown_it import MarkdownIt
 
 from tests.report.runs import FEW, HOSTILE, below_gate, broken, full, poor, run_of, runs, skipped
-from uploader.errors import QualityTooLow
+from uploader.errors import NetworkGaveOut, QualityTooLow
 from uploader.report.github import ANNOTATIONS_OF_A_KIND, SUMMARY_LIMIT_BYTES, commands, muted, summary
 from uploader.report.run import Run
 from uploader.report.words import printable
+from uploader.values import replace
 
 OURS = {
     "h3",
@@ -147,3 +148,15 @@ def test_output_is_muted_by_a_word_that_nobody_can_guess() -> None:
     (begin, end), (another, _) = muted(), muted()
     assert begin == f"::stop-commands::{end.strip(':')}"
     assert begin != another
+
+
+def test_what_stopped_the_run_is_annotated_once_for_all_its_files() -> None:
+    error = NetworkGaveOut("https://symbols.example.com could not be reached in 6 attempts")
+    unsent = [
+        replace(broken(f"build/lib{number}.so"), reason=f"not sent: {error.message}", exit_code=error.exit_code)
+        for number in range(30)
+    ]
+    lines = list(commands(run_of([*unsent, broken()], error=error)))
+    assert len(lines) == 2
+    assert "in 6 attempts (30 files not sent)" in lines[0]
+    assert "file=build/broken" in lines[1]

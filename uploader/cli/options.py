@@ -305,11 +305,14 @@ def open_destination(chosen: config.Settings) -> Destination:
 
     Raises `UsageError`, and `NotAllowed` where there is a token and nobody but the checkout says that it belongs to this server.
     """
+    from uploader.cli.terminal import Waits
     from uploader.transfer.destination import open_destination as open_it
 
     if chosen.to is not None and not places.is_server(chosen.to):
         _check_confirmed(chosen, "to", [chosen.to])
-    return open_it(chosen.to, project=chosen.project, env=os.environ, token=lambda url: token_for(url, chosen))
+    destination = open_it(chosen.to, project=chosen.project, env=os.environ, token=lambda url: token_for(url, chosen))
+    destination.tell_waiting(Waits())
+    return destination
 
 
 def token_for(url: str, chosen: config.Settings) -> Token | None:

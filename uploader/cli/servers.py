@@ -25,9 +25,11 @@ def checked_url(dest: str) -> str:
 
 def check(url: str, token: Token, *, allow_insecure: bool) -> Capabilities:
     """Asks the server whether it knows the token. Raises `NotAllowed`, `NetworkGaveOut`, `Refused`, `UsageError`."""
+    from uploader.cli.terminal import Waits
     from uploader.transfer.http import HttpDestination
 
     destination = HttpDestination(url, project="default", token=token, allow_insecure=allow_insecure)
+    destination.tell_waiting(Waits())
     try:
         return destination.capabilities()
     finally:

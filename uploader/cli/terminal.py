@@ -267,11 +267,7 @@ class Lines:
         if working is None:
             return f"looked at {count(self._done.get('identify', 0), 'file')} so far"
         total = self._total.get(working)
-<<<<<<< HEAD
-        told = f"{working}ed {self._done[working]:,} of {count(total, 'file')}" if total else _DOING[working]
-=======
         done = {"verify": "verified"}.get(working, f"{working}ed")
-        told = f"{done} {self._done[working]:,} of {total:,} files" if total else _DOING[working]
->>>>>>> 57654ed (Let users ask whether what is stored is sound, byte for byte: status only knew that it is there)
+        told = f"{done} {self._done[working]:,} of {count(total, 'file')}" if total else _DOING[working]
         sent = self._done.get("send", 0)
         return f"{told}, {size(sent)} sent" if sent else told

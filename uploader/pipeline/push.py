@@ -43,6 +43,7 @@ def push(
     the source for people. An interruption (`KeyboardInterrupt`) is answered with what was reached.
     """
     run = _Push(source=source, destination=destination, progress=progress, force=force)
+    destination.tell_waiting(progress.waiting)
     try:
         parcels = run.ask(run.collect())
         if dry_run:

@@ -92,6 +92,7 @@ def upload(
         force=force,
         source_revision=source_revision(os.environ if environ is None else environ),
     )
+    destination.tell_waiting(progress.waiting)
     try:
         gathered = gather(
             paths,
