@@ -38,6 +38,7 @@ DEPENDENCIES = [
     "keyring>=25",
     "platformdirs>=4",
     "pyelftools>=0.31",
+    "ruamel.yaml>=0.18",
     "rust-demangler>=1.0",
     "tqdm>=4.66",
     "typer>=0.26,<0.29",  # from 0.29 on it imports pydantic at every start: 0.1 s

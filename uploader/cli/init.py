@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from difflib import unified_diff
 from pathlib import Path
 from typing import Annotated
 
@@ -9,23 +10,42 @@ import typer
 
 from uploader import places
 from uploader.cli import ci_jobs, terminal
+from uploader.discover import release
 from uploader.discover.repository import Repository, look
+from uploader.discover.workflows import BuildJob, Found, find, read_text
 from uploader.errors import UsageError
 from uploader.report.words import printable
+from uploader.values import frozen
+
+
+@frozen
+class Proposal:
+    """The files as they shall be, by their path from the repository's folder, and what a person should know of them."""
+
+    files: dict[str, str]
+    job: BuildJob | None = None
+    advice: tuple[str, ...] = ()
 
 
 def command(
     path: Annotated[Path, typer.Argument(help="The repository's folder.", metavar="PATH")] = Path(),
-    github: Annotated[bool, typer.Option("--github", help="Write a GitHub workflow.")] = False,
-    gitlab: Annotated[bool, typer.Option("--gitlab", help="Write a GitLab job.")] = False,
+    github: Annotated[bool, typer.Option("--github", help="Propose for GitHub's workflows.")] = False,
+    gitlab: Annotated[bool, typer.Option("--gitlab", help="Propose for GitLab's pipeline.")] = False,
     to: Annotated[
-        str | None, typer.Option("--to", metavar="DEST", help="The symbol store, written into symup.toml.")
+        str | None, typer.Option("--to", metavar="DEST", help="The symbol store, written into the step and symup.toml.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace files that are there already.")] = False,
+    job: Annotated[
+        str | None,
+        typer.Option("--job", metavar="NAME", help="The job that builds what ships, where symup chose another."),
+    ] = None,
+    write: Annotated[bool, typer.Option("--write", help="Write it. Without this it is only shown.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace files of symup's that are there already.")] = False,
 ) -> int:
-    """Write the CI job that sends a repository's symbols, and symup.toml, after a look at how it builds.
+    """Propose the CI step that sends a repository's symbols, as a diff; --write writes it.
 
-    Without --github or --gitlab the repository tells which. Files that are there already stay, unless --force is given.
+    It looks for the job that builds what ships, and puts the step behind its build, so that the symbols stored are those of
+    the binaries shipped. Only where no job builds anything it proposes a workflow of its own. Without --github or --gitlab
+    the repository tells which.
 
     Example: symup init --to https://symbols.example.com
     """
@@ -33,65 +53,177 @@ def command(
         raise UsageError(f"{path} is no folder", remedy="Name the folder of a repository.")
     store = None if to is None else _checked(to)
     repository = look(path)
+    found = find(path)
     if not (github or gitlab):
         gitlab = repository.has_gitlab and not repository.has_github
         github = not gitlab
-    kept = [] if force else [name for name in _wanted(github, gitlab) if (path / name).exists()]
-    if ci_jobs.SETTINGS_FILE in kept:
-        # What the job needs comes from a variable then: the settings may not name the store.
-        store = None
-    files = {ci_jobs.SETTINGS_FILE: ci_jobs.settings(repository, to=store)}
+    pin = ci_jobs.Pin(commit=release.commit_of(ci_jobs.TAG))
+    proposals = []
     if github:
-        files[ci_jobs.GITHUB_FILE] = ci_jobs.github(repository, to=store)
+        proposals.append(_for_github(path, repository, found, job, store=store, pin=pin))
     if gitlab:
-        files[ci_jobs.GITLAB_FILE] = ci_jobs.gitlab(repository, to=store)
-    if len(kept) == len(files):
-        raise UsageError(
-            f"{' and '.join(kept)} are there already; nothing was written",
-            remedy="Look at what is there; --force replaces it.",
+        proposals.append(_for_gitlab(path, repository, found, job, store=store, pin=pin))
+    files = {name: text for proposal in proposals for name, text in proposal.files.items()}
+    files[ci_jobs.SETTINGS_FILE] = ci_jobs.settings(repository, to=store)
+    own = (ci_jobs.SETTINGS_FILE, ci_jobs.GITHUB_FILE, ci_jobs.GITLAB_FILE)
+    kept = [name for name in files if name in own and (path / name).exists() and not force]
+    changed = {name: text for name, text in files.items() if name not in kept}
+    if not changed:
+        told = " and ".join(sorted({*kept, *found.sends_already}))
+        terminal.say(
+            f"symup: nothing to propose: {printable(told)} is there already; --force replaces what symup wrote"
         )
-    for name, text in files.items():
-        if name not in kept:
+        return 0
+    for name, text in changed.items():
+        if write:
             _write(path / name, text)
             terminal.result(f"wrote {printable(str(path / name))}")
+        else:
+            _show(name, read_text(path / name), text)
     for name in kept:
         terminal.say(f"symup: kept {printable(str(path / name))}, which is there already; --force replaces it")
-    for line in _next_steps(repository, github=github, gitlab=gitlab, store=store):
+    for proposal in proposals:
+        for line in proposal.advice:
+            terminal.say(line)
+    for line in _next_steps(repository, proposals, github=github, gitlab=gitlab, store=store, pin=pin, write=write):
         terminal.say(line)
     return 0
 
 
-def _wanted(github: bool, gitlab: bool) -> list[str]:
-    chosen = ((True, ci_jobs.SETTINGS_FILE), (github, ci_jobs.GITHUB_FILE), (gitlab, ci_jobs.GITLAB_FILE))
-    return [name for wanted, name in chosen if wanted]
+def _for_github(
+    path: Path, repository: Repository, found: Found, name: str | None, *, store: str | None, pin: ci_jobs.Pin
+) -> Proposal:
+    sending = [one for one in found.sends_already if one.startswith(".github/") and one != ci_jobs.GITHUB_FILE]
+    if sending and name is None:
+        return Proposal(files={}, advice=(f"symup: {printable(sending[0])} sends symbols already",))
+    jobs = [job for job in found.jobs if job.file.startswith(".github/") and job.file != ci_jobs.GITHUB_FILE]
+    chosen = _chosen(jobs, name)
+    advice = _about_jobs(jobs, chosen, found)
+    if chosen is None:
+        return Proposal(files={ci_jobs.GITHUB_FILE: ci_jobs.github(repository, to=store, pin=pin)}, advice=advice)
+    text = ci_jobs.with_step(read_text(path / chosen.file), chosen, to=store, pin=pin)
+    return Proposal(files={chosen.file: text}, job=chosen, advice=advice)
 
 
-def _next_steps(repository: Repository, *, github: bool, gitlab: bool, store: str | None) -> list[str]:
+def _for_gitlab(
+    path: Path, repository: Repository, found: Found, name: str | None, *, store: str | None, pin: ci_jobs.Pin
+) -> Proposal:
+    jobs = [job for job in found.jobs if job.file == ci_jobs.GITLAB_PIPELINE]
+    chosen = _chosen(jobs, name)
+    paths = repository.paths if chosen is None else chosen.paths
+    files = {ci_jobs.GITLAB_FILE: ci_jobs.gitlab(paths, to=store, pin=pin)}
+    advice = list(_about_jobs(jobs, chosen, found))
+    pipeline = read_text(path / ci_jobs.GITLAB_PIPELINE)
+    if pipeline and ci_jobs.GITLAB_PIPELINE not in found.sends_already:
+        included = ci_jobs.with_include(pipeline)
+        if included is None:
+            advice.append(f"  In {ci_jobs.GITLAB_PIPELINE}, add to include: - local: {ci_jobs.GITLAB_FILE}")
+        else:
+            files[ci_jobs.GITLAB_PIPELINE] = included
+    if chosen is not None and not all(ci_jobs.covered(one, chosen.keeps) for one in paths):
+        listed = printable(", ".join(paths))
+        advice.append(
+            f"  The job {printable(chosen.name)} has to keep what it builds: artifacts: {{paths: [{listed}]}}"
+        )
+    return Proposal(files=files, job=chosen, advice=tuple(advice))
+
+
+def _chosen(jobs: list[BuildJob], name: str | None) -> BuildJob | None:
+    """The job asked for, or the likeliest one that leaves its binaries where a later step sees them."""
+    if name is not None:
+        for job in jobs:
+            if name in (job.name, job.label):
+                return job
+        known = ", ".join(job.label for job in jobs) or "none"
+        raise UsageError(f"no job {name!r} that builds for Linux was found", remedy=f"Those that build: {known}.")
+    return next((job for job in jobs if job.paths and job.worth > 0), None)
+
+
+def _about_jobs(jobs: list[BuildJob], chosen: BuildJob | None, found: Found) -> tuple[str, ...]:
+    lines = []
+    if chosen is not None:
+        where = ", ".join(chosen.paths)
+        lines.append(
+            f"symup: {printable(chosen.label)} builds what ships, by {chosen.built.name}, into {printable(where)}"
+        )
+        if chosen.built.hint:
+            lines.append(f"  {chosen.built.hint[0].upper()}{chosen.built.hint[1:]}")
+    others = [job for job in jobs if job is not chosen]
+    if others:
+        lines.append(
+            f"  Other jobs that build: {printable(', '.join(job.label for job in others[:8]))}. --job NAME takes another."
+        )
+        lines += [f"  {printable(job.label)}: {job.built.hint}" for job in others if not job.paths and job.built.hint]
+    lines += [f"  Not looked into: {printable(one)}" for one in found.unread[:8]]
+    return tuple(lines)
+
+
+def _show(name: str, before: str, after: str) -> None:
+    shown = unified_diff(
+        before.splitlines(keepends=True),
+        after.splitlines(keepends=True),
+        f"a/{name}" if before else "/dev/null",
+        f"b/{name}",
+    )
+    for line in shown:
+        terminal.result(printable(line.rstrip("\n")))
+        if not line.endswith("\n"):
+            terminal.result("\\ No newline at end of file")
+
+
+def _next_steps(
+    repository: Repository,
+    proposals: list[Proposal],
+    *,
+    github: bool,
+    gitlab: bool,
+    store: str | None,
+    pin: ci_jobs.Pin,
+    write: bool,
+) -> list[str]:
     lines = [""]
-    if repository.builds:
+    own = not any(proposal.job for proposal in proposals)
+    paths = repository.paths
+    if own:
+        lines.append(
+            "No job that builds binaries for Linux was found. The proposed one builds anew, and its symbols fit only what it builds:"
+        )
+        where = f"where {repository.releaser} is run" if repository.releaser else "where you build what ships"
+        lines.append(f"  if you ship from elsewhere, run symup upload {where}, before anything strips.")
+    if own and repository.builds:
         lines.append(f"Found: {', '.join(build.name for build in repository.builds)}. Symbols are looked for in")
         lines.append(f"  {', '.join(repository.paths)}; change that where your binaries lie elsewhere.")
         lines += [f"  {build.name}: {build.hint}" for build in repository.builds if build.hint]
-    else:
+    elif own:
         lines.append(
             "How this repository builds can't be told. Put your build's commands and the paths of its binaries in."
         )
+    else:
+        paths = next(proposal.job.paths for proposal in proposals if proposal.job)
+    if pin.commit is None:
+        lines.append(
+            f"The commit of {ci_jobs.TAG} could not be asked for, so the tag stands there, which can be moved. To pin it:"
+        )
+        lines.append(f"  git ls-remote {release.REPOSITORY} {ci_jobs.TAG}")
     lines.append("Next:")
-    steps = ["Try it here, without sending: symup upload " + " ".join(repository.paths) + " --dry-run"]
+    steps = [] if write else ["Read the diff. symup init --write writes it (symup init | git apply does as well)"]
+    packed = any(proposal.job and proposal.job.built.packed for proposal in proposals)
+    if not packed and not any("$" in one for one in paths):
+        steps.append("Try it here, without sending: symup upload " + " ".join(paths) + " --dry-run")
     if github:
         steps.append("GitHub: Settings > Secrets and variables > Actions: the secret SYMUP_TOKEN")
         if store is None:
             steps[-1] += ", the variable SYMUP_TO (the store's URL)"
-        steps.append(f"Commit {ci_jobs.GITHUB_FILE} and {ci_jobs.SETTINGS_FILE}")
     if gitlab:
         steps.append("GitLab: Settings > CI/CD > Variables: SYMUP_TOKEN, masked")
         if store is None:
             steps[-1] += ", and SYMUP_TO (the store's URL)"
-        steps.append(
-            f"In .gitlab-ci.yml: include: [{{local: {ci_jobs.GITLAB_FILE}}}], and artifacts in the job that builds"
-        )
-        steps.append(f"Commit {ci_jobs.GITLAB_FILE} and {ci_jobs.SETTINGS_FILE}")
-    return [*lines, *(f"  {number}. {step}" for number, step in enumerate(steps, 1))]
+    steps.append(
+        "Commit "
+        + ", ".join(dict.fromkeys(name for one in proposals for name in one.files))
+        + f" and {ci_jobs.SETTINGS_FILE}"
+    )
+    return [*lines, *(f"  {number}. {printable(step)}" for number, step in enumerate(steps, 1))]
 
 
 def _checked(to: str) -> str:

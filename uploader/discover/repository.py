@@ -32,6 +32,9 @@ class Repository:
     builds: tuple[Build, ...]
     has_github: bool
     has_gitlab: bool
+    has_submodules: bool = False
+    releaser: str = ""
+    """The file by which a tool of its own builds what is released, outside of any CI job that was found."""
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -61,6 +64,12 @@ CARGO = Build(
     environment=(("CARGO_PROFILE_RELEASE_DEBUG", "1"), ("CARGO_PROFILE_RELEASE_STRIP", "none")),
     hint="A release build has no debug information by itself: the job switches it on with CARGO_PROFILE_RELEASE_DEBUG.",
 )
+BAZEL = Build(
+    name="Bazel",
+    commands=("bazel build -c opt --copt=-g --strip=never //...",),
+    paths=("bazel-bin/",),
+    hint="Bazel builds without -g and strips by itself: --copt=-g --strip=never.",
+)
 GO = Build(
     name="Go",
     commands=("mkdir -p bin", "go build -o bin/ ./..."),
@@ -85,6 +94,7 @@ MAKE = Build(
     hint="Build with -g; strip what you ship after the symbols are sent.",
 )
 
+_RELEASERS = (".goreleaser.yaml", ".goreleaser.yml", "goreleaser.yaml", "goreleaser.yml", "dist-workspace.toml")
 _NATIVE_BACKEND = (
     r"scikit[-_]build|mesonpy|meson-python|maturin|setuptools[-_]rust|py-build-cmake|cython|pybind11|nanobind"
 )
@@ -104,6 +114,8 @@ def look(folder: Path) -> Repository:
     remotes = _read(folder / ".git" / "config")
     return Repository(
         builds=tuple(builds),
+        releaser=next((name for name in _RELEASERS if (folder / name).is_file()), ""),
+        has_submodules=(folder / ".gitmodules").is_file(),
         has_github=(folder / ".github").is_dir() or "github.com" in remotes,
         has_gitlab=(folder / ".gitlab-ci.yml").is_file() or "gitlab" in remotes,
     )
@@ -113,11 +125,16 @@ def _has(name: str) -> Callable[[Path], bool]:
     return lambda folder: (folder / name).is_file()
 
 
+def _has_bazel(folder: Path) -> bool:
+    return any((folder / name).is_file() for name in ("MODULE.bazel", "WORKSPACE", "WORKSPACE.bazel"))
+
+
 _SIGNS: tuple[tuple[Build, Callable[[Path], bool]], ...] = (
     (CMAKE, _has("CMakeLists.txt")),
     (MESON, _has("meson.build")),
     (CARGO, _has("Cargo.toml")),
     (GO, _has("go.mod")),
+    (BAZEL, _has_bazel),
 )
 
 
