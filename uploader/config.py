@@ -16,6 +16,7 @@ A file names settings as the flags do, without the dashes in front and with ``_`
     gsym_version = 2
     keep_aliases = true
     allow_missing = true
+    build_internals = true
 
     [[gate]]
     paths = ["build/vendor/**"]
@@ -110,6 +111,8 @@ class Settings:
     the word on: that file by the setting."""
     allow_missing: bool = False
     """Paths that are not there are skipped."""
+    build_internals: bool = False
+    """What build systems leave for themselves is taken in."""
 
 
 def load(
@@ -406,5 +409,6 @@ READERS: dict[str, Callable[[object], object]] = {
     "gsym_version": _gsym_version,
     "keep_aliases": _switch,
     "allow_missing": _switch,
+    "build_internals": _switch,
     "trusted": _trusted,
 }

@@ -146,6 +146,19 @@ class Decision(enum.StrEnum):
     """Should have worked and did not."""
 
 
+@frozen
+class LeftOut:
+    """Files or folders of one kind that may hold symbols and were not looked at."""
+
+    what: str
+    """What they are, in the plural: ``zip archives``."""
+    number: int
+    examples: tuple[str, ...]
+    """The paths of a few of them."""
+    remedy: str
+    """What has them taken in."""
+
+
 class Concern(enum.StrEnum):
     """What a gate can fail a run for."""
 

@@ -146,7 +146,7 @@ def test_a_mistyped_path_fails_the_step_and_sends_nothing(use: Use) -> None:
     finished = use({"paths": "build/bin\nbuild/bim/billing"})
     assert not finished.succeeded
     assert finished.outputs["exit-code"] == "2"
-    assert "stored" not in finished.outputs
+    assert not finished.outputs["stored"]
     assert any("Did you mean build/bin/billing?" in line for line in finished.annotations("error")), finished.log
     allowed = use({"paths": "build/bin\nbuild/bim/billing", "allow-missing": "true"})
     assert allowed.succeeded, allowed.log

@@ -7,6 +7,8 @@ import re
 import shutil
 import signal
 import subprocess
+import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import jsonschema
@@ -207,6 +209,47 @@ def test_who_allows_a_path_to_be_missing_is_told_that_it_was_skipped(
         assert f"{tmp_path / 'gone'} does not exist" in told.err
     (tmp_path / "symup.toml").write_text("allow_missing = true\n")
     assert symup("upload", *paths, *store, cwd=tmp_path).code == 0
+
+
+def test_a_build_of_cmake_holds_what_it_is_asked_to_build_and_no_checks_of_the_compiler(
+    symup: Symup, peer: Callable[[str], str], tmp_path: Path
+) -> None:
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.16)\nproject(demo C)\nadd_executable(server main.c)\n"
+    )
+    (tmp_path / "main.c").write_text("int main(int count, char **words) { return words[count - 1][0]; }\n")
+    for words in (("-S", ".", "-B", "build", "-DCMAKE_BUILD_TYPE=Debug"), ("--build", "build")):
+        subprocess.run([peer("cmake"), *words], cwd=tmp_path, check=True, capture_output=True)
+    ran = symup("upload", "build/", "--to", "store", "--json", cwd=tmp_path)
+    assert [one["path"] for one in ran.document["outcomes"] if one["decision"] == "stored"] == ["build/server"]
+    (left_out,) = ran.document["left_out"]
+    assert left_out["what"] == "CMake's checks of the compiler"
+    assert "build/CMakeFiles/" in left_out["examples"][0]
+    jsonschema.validate(ran.document, SCHEMA)
+    assert left_out["remedy"] == "--build-internals takes them in"
+    again = symup("upload", "build/", "--to", "store", cwd=tmp_path)
+    assert (
+        f"left out  {left_out['number']:>7}  CMake's checks of the compiler: --build-internals takes them in"
+        in again.err
+    )
+    taken = symup("upload", "build/", "--to", "store", "--json", "--build-internals", cwd=tmp_path)
+    assert taken.document["counts"]["stored"] == left_out["number"]
+    assert taken.document["left_out"] == []
+
+
+def test_archives_are_named_as_what_they_are_with_what_to_do(symup: Symup, tmp_path: Path) -> None:
+    (tmp_path / "dist").mkdir()
+    with zipfile.ZipFile(tmp_path / "dist" / "x.whl", "w") as archive:
+        archive.writestr("x.so", "x" * 100)
+    named = symup("upload", "dist/x.whl", "--to", "store", cwd=tmp_path)
+    assert named.code == 3
+    assert "a zip archive, which symup does not look into: unpack it, and give the folder: unzip" in named.err
+    met = symup("upload", "dist", "--to", "store", cwd=tmp_path)
+    assert met.code == 3
+    assert "left out        1  zip archives: unpack it, and give the folder" in met.err
+    inspected = symup("inspect", "dist/x.whl", cwd=tmp_path)
+    assert inspected.code == 1
+    assert "dist/x.whl is a zip archive" in inspected.err
 
 
 def test_include_and_exclude(symup: Symup, programs: Path, tmp_path: Path) -> None:

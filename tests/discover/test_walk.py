@@ -11,11 +11,9 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from tests.writers.elf_writer import elf
-from uploader.discover.walk import Found, Trouble, matches_any, walk
+from uploader.discover.walk import Found, PassedOver, Trouble, walk
 from uploader.errors import UsageError
 
 ELF = elf()
@@ -29,7 +27,9 @@ def make(root: Path, *names: str, data: bytes = ELF) -> None:
 
 
 def names(root: Path, *paths: Path, include: tuple[str, ...] = (), exclude: tuple[str, ...] = ()) -> list[str]:
-    told = list(walk(paths or [root], include=include, exclude=exclude))
+    told = [
+        each for each in walk(paths or [root], include=include, exclude=exclude) if not isinstance(each, PassedOver)
+    ]
     assert all(isinstance(each, Found) for each in told), told
     return [os.path.relpath(each.path, root) for each in told]
 
@@ -68,7 +68,7 @@ def test_one_file_is_told_once_whatever_its_names(tmp_path: Path) -> None:
     os.link(tmp_path / "a/lib.so.1.2", tmp_path / "a/twin")
     (tmp_path / "a/lib.so").symlink_to("lib.so.1.2")
     (tmp_path / "b").symlink_to("z")
-    assert names(tmp_path, tmp_path, tmp_path / "z", tmp_path) == ["a/lib.so", "b"]
+    assert names(tmp_path, tmp_path, tmp_path / "z", tmp_path) == ["a/lib.so.1.2", "z"]
 
 
 def test_links_to_folders_are_followed_only_where_they_are_named(tmp_path: Path) -> None:
@@ -169,47 +169,6 @@ def test_folders_nested_deeper_than_python_may_recurse_are_walked(tmp_path: Path
         subprocess.run(["rm", "-rf", tmp_path / "d"], check=True)
 
 
-GLOBS = [
-    ("*.so", "a/b/libx.so", True),
-    ("*.so", "libx.so.1", False),
-    ("lib?.so", "libx.so", True),
-    ("lib[xy].so", "libx.so", True),
-    ("lib[!xy].so", "libx.so", False),
-    ("lib[]x].so", "lib].so", True),
-    ("lib[^a].so", "lib^.so", True),
-    ("lib[", "lib[", True),
-    ("*.SO", "libx.so", False),
-    ("a/*.so", "a/x.so", True),
-    ("a/*.so", "a/b/x.so", False),
-    ("a/**/x.so", "a/x.so", True),
-    ("a/**/x.so", "a/b/c/x.so", True),
-    ("**/x.so", "x.so", True),
-    ("**/x.so", "b/x.so", True),
-    ("**/x.so", "b/yx.so", False),
-    ("a/**", "a/b/c", True),
-    ("a/**", "ab/c", False),
-    ("build/", "deep/build", True),
-    ("./a/x", "a/x", True),
-    ("a.c", "abc", False),
-    ("[!a]", "/", False),
-    ("x\ny", "x\ny", True),
-]
-
-
-@pytest.mark.parametrize(("glob", "path", "expected"), GLOBS)
-def test_globs(glob: str, path: str, expected: bool) -> None:
-    assert matches_any(path, [glob]) is expected
-
-
-@given(glob=st.text(alphabet="ab*?[]!^-\\&|~/.(", max_size=8), path=st.text(alphabet="ab^-\\/.(", max_size=8))
-def test_any_glob_matches_or_is_refused_clearly(glob: str, path: str) -> None:
-    try:
-        answer = matches_any(path, [glob])
-    except UsageError:
-        answer = False
-    assert answer in {True, False}
-
-
 def test_a_senseless_glob_is_refused_before_anything_is_told(tmp_path: Path) -> None:
     make(tmp_path, "x")
     with pytest.raises(UsageError, match="can't be understood"):
@@ -237,3 +196,130 @@ def test_many_small_files_are_walked_in_seconds(tmp_path: Path) -> None:
     started = time.monotonic()
     assert len(names(tmp_path)) == 20
     assert time.monotonic() - started < 5
+
+
+def passed_over(*paths: Path, build_internals: bool = False) -> dict[str, list[str]]:
+    told: dict[str, list[str]] = {}
+    for each in walk(paths, build_internals=build_internals):
+        if isinstance(each, PassedOver):
+            told.setdefault(each.what, []).append(os.path.relpath(each.path, paths[0]))
+    return told
+
+
+def test_a_person_knows_a_program_by_the_name_that_cargo_gives_it_last(tmp_path: Path) -> None:
+    make(tmp_path, "debug/deps/rusty-58e682c11784241a", "debug/examples/ex-006bf95d044893bf")
+    os.link(tmp_path / "debug/deps/rusty-58e682c11784241a", tmp_path / "debug/rusty")
+    os.link(tmp_path / "debug/examples/ex-006bf95d044893bf", tmp_path / "debug/examples/ex")
+    assert names(tmp_path) == ["debug/examples/ex", "debug/rusty"]
+
+
+INTERNALS = [
+    "CMakeFiles/3.25.1/CompilerIdC/a.out",
+    "CMakeFiles/3.25.1/CMakeDetermineCompilerABI_C.bin",
+    "CMakeFiles/_CMakeLTOTest-C/bin/boo",
+    "CMakeFiles/_CMakeLTOTest-C/bin/CMakeFiles/foo.dir/foo.c.o",
+    "CMakeFiles/CMakeScratch/TryCompile-x/cmTC_1a2b3",
+    "CMakeFiles/feature_tests.bin",
+    "_deps/zlib-subbuild/CMakeFiles/3.25.1/CompilerIdC/a.out",
+    "meson-private/sanitycheckc.exe",
+    "debug/build/rusty-c9d4fc266695c6e1/build-script-build",
+    "debug/build/rusty-c9d4fc266695c6e1/build_script_build-c9d4fc266695c6e1",
+    "conftest",
+    "conftest12.exe",
+    "bazel-out/k8-opt-exec-2B5CBBC6/bin/tool",
+    "bazel-out/host/bin/tool",
+    "_bin/process-wrapper",
+]
+OWN = [
+    "CMakeFiles/server.dir/src/main.c.o",
+    "CMakeFiles/CMakeRelink.dir/server",
+    "build_script_runner",
+    "build/tools/build-script-host",
+    "private/server",
+    "conftester",
+    "bazel-out/k8-opt/bin/executor",
+    "_bin/server",
+]
+
+
+def test_what_build_systems_leave_for_themselves_is_left_out_and_told(tmp_path: Path) -> None:
+    make(tmp_path, *INTERNALS, *OWN)
+    found = [each for each in walk([tmp_path], build_internals=False) if isinstance(each, Found)]
+    assert sorted(os.path.relpath(each.path, tmp_path) for each in found) == sorted(OWN)
+    told = passed_over(tmp_path)
+    assert sorted(path for paths in told.values() for path in paths) == sorted(INTERNALS)
+    assert [what.split("'")[0] for what in sorted(told)] == [
+        "Bazel",
+        "CMake",
+        "Cargo",
+        "Meson",
+        "checks of a configure script",
+    ]
+    assert sorted(names(tmp_path)) == sorted(INTERNALS + OWN)
+
+
+def test_what_a_shell_puts_in_for_a_star_is_no_name_that_a_person_gave(tmp_path: Path) -> None:
+    make(tmp_path, "CMakeFiles/3.25.1/CompilerIdC/a.out", "server")
+    assert passed_over(tmp_path / "CMakeFiles", tmp_path / "server") == {
+        "CMake's checks of the compiler": ["3.25.1/CompilerIdC/a.out"]
+    }
+
+
+def test_a_file_named_explicitly_is_taken_whoever_left_it(tmp_path: Path) -> None:
+    make(tmp_path, "CMakeFiles/feature_tests.bin")
+    os.link(tmp_path / "CMakeFiles/feature_tests.bin", tmp_path / "CMakeFiles/twin.bin")
+    told = [
+        each.path
+        for each in walk([tmp_path, tmp_path / "CMakeFiles/feature_tests.bin"], build_internals=False)
+        if isinstance(each, Found)
+    ]
+    assert told == [str(tmp_path / "CMakeFiles/feature_tests.bin")]
+
+
+def test_a_name_of_its_own_beside_that_of_a_build_system_is_taken(tmp_path: Path) -> None:
+    make(tmp_path, "meson-private/x", "deep/down/program")
+    os.link(tmp_path / "deep/down/program", tmp_path / "meson-private/program")
+    found = [each for each in walk([tmp_path], build_internals=False) if isinstance(each, Found)]
+    assert [os.path.relpath(each.path, tmp_path) for each in found] == ["deep/down/program"]
+
+
+def test_linked_folders_are_told_where_they_lead_out_of_what_was_given(tmp_path: Path) -> None:
+    make(tmp_path, "elsewhere/bin/app", "tree/own/x")
+    (tmp_path / "tree/bazel-bin").symlink_to(tmp_path / "elsewhere/bin")
+    (tmp_path / "tree/own-too").symlink_to("own")
+    (tmp_path / "tree/here").symlink_to(".")
+    assert passed_over(tmp_path / "tree") == {"linked folders that lead elsewhere": ["bazel-bin"]}
+    assert passed_over(tmp_path / "tree", tmp_path / "tree/bazel-bin") == {}
+    assert names(tmp_path, tmp_path / "tree/bazel-bin/") == ["tree/bazel-bin/app"]
+
+
+CONTAINERS = {
+    "libx.a": (b"!<arch>\nx.o/            0", "static libraries"),
+    "thin.a": (b"!<thin>\nx", "static libraries"),
+    "x.deb": (b"!<arch>\ndebian-binary   0", "Debian packages"),
+    "x-py3-none-any.whl": (b"PK\3\4", "zip archives"),
+    "x.rpm": (b"\xed\xab\xee\xdb\3\0", "RPM packages"),
+    "x.tar": (bytes(257) + b"ustar\00000", "tar archives"),
+    "x.tar.zst": (b"\x28\xb5\x2f\xfd", "compressed files"),
+    "x.apk": (b"\x1f\x8b\x08", "compressed files"),
+    "module.ko.xz": (b"\xfd7zXZ\0", "compressed files"),
+    "x.squashfs": (b"hsqs", "file system images"),
+    "x.ext4": (bytes(1080) + b"\x53\xef", "file system images"),
+    "x.iso": (bytes(32769) + b"CD001", "file system images"),
+    "initrd": (b"070701", "cpio archives"),
+}
+
+
+def test_archives_are_told_by_what_they_begin_with(tmp_path: Path) -> None:
+    for name, (data, _) in CONTAINERS.items():
+        make(tmp_path, name, data=data + bytes(64))
+    make(tmp_path, "notes.gz", data=b"\x1f\x8b\x08" + bytes(64))
+    make(tmp_path, "zeros", data=bytes(40000))
+    told = passed_over(tmp_path)
+    assert {path: what for what, paths in told.items() for path in paths} == {
+        name: what for name, (_, what) in CONTAINERS.items()
+    }
+    found = next(walk([tmp_path / "notes.gz"]))
+    assert isinstance(found, Found)
+    assert found.container is not None
+    assert found.container.one == "a compressed file"

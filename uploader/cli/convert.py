@@ -21,6 +21,7 @@ def command(
     no_dwarf: options.NoDwarf = False,
     include: options.Include = None,
     exclude: options.Exclude = None,
+    build_internals: options.BuildInternals = False,
     debug_dir: options.DebugDir = None,
     debuginfod: options.DebugInfoD = False,
     gsym_version: options.GsymVersion = None,
@@ -63,6 +64,7 @@ def command(
         gsym_version=gsym_version,
         keep_aliases=keep_aliases or None,
         allow_missing=allow_missing or None,
+        build_internals=build_internals or None,
     )
     part = options.shard(shard)
     reports = options.reports(
@@ -90,6 +92,7 @@ def command(
             form=options.gsym_form(chosen),
             shard=part,
             allow_missing=chosen.allow_missing,
+            build_internals=chosen.build_internals,
         )
     finally:
         terminal.close(observer)

@@ -99,6 +99,7 @@ def _binary_page(path: Path, debug: DebugSources) -> dict[str, Any]:
     from uploader.binary.describe import describe
     from uploader.binary.elf import ElfFile
     from uploader.binary.identity import identify
+    from uploader.discover.archives import look_at
 
     try:
         with ElfFile.open(path) as elf:
@@ -109,6 +110,9 @@ def _binary_page(path: Path, debug: DebugSources) -> dict[str, Any]:
             lacks = absences(elf)
             described = describe(elf)
     except NotElf as error:
+        kind = look_at(path)
+        if kind is not None:
+            raise InputError(f"{path} is {kind.one}, which symup does not look into: {kind.remedy}") from error
         raise InputError(f"{path} is neither an ELF file nor a GSYM file") from error
     link = found.debug_link
     return {

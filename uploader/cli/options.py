@@ -102,6 +102,16 @@ NoDwarf = Annotated[
         rich_help_panel=WHAT,
     ),
 ]
+BuildInternals = Annotated[
+    bool,
+    typer.Option(
+        "--build-internals",
+        help="Take in what build systems leave for themselves in folders: CMake's, Meson's and configure's checks, Cargo's build "
+        "scripts, procedural macros, Bazel's tools.",
+        envvar="SYMUP_BUILD_INTERNALS",
+        rich_help_panel=WHAT,
+    ),
+]
 DebugDir = Annotated[
     list[str] | None,
     typer.Option(

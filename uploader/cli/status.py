@@ -13,7 +13,8 @@ import typer
 from uploader.cli import colour, options, terminal
 from uploader.discover.missing import remedy_for
 from uploader.errors import ExitCode, InputError, NothingFound, StoreDamaged, UsageError
-from uploader.model import Decision, Quality, SymbolId
+from uploader.model import Decision, LeftOut, Quality, SymbolId
+from uploader.report.text import left_out as left_out_line
 from uploader.report.words import count, printable, size
 from uploader.values import frozen
 
@@ -37,6 +38,7 @@ def command(
     project: options.Project = None,
     include: options.Include = None,
     exclude: options.Exclude = None,
+    build_internals: options.BuildInternals = False,
     allow_missing: options.AllowMissing = False,
     verify: Annotated[
         bool, typer.Option("--verify", help="Read all bytes of what is stored, too, and check that they are sound.")
@@ -50,9 +52,14 @@ def command(
     Example: symup status build/ --to https://symbols.example.com
     """
     chosen = options.settings(
-        to=to, project=project, include=include, exclude=exclude, allow_missing=allow_missing or None
+        to=to,
+        project=project,
+        include=include,
+        exclude=exclude,
+        allow_missing=allow_missing or None,
+        build_internals=build_internals or None,
     )
-    asked, troubles = _asked(what, chosen)
+    asked, troubles, left_out = _asked(what, chosen)
     destination = options.open_destination(chosen)
     if not asked and not troubles:
         raise NothingFound("nothing with symbols found", remedy="Check the paths and patterns.")
@@ -84,6 +91,8 @@ def command(
         return code
     for entry in entries:
         terminal.result(colour.state_first(_line(entry), sys.stdout))
+    for kind in left_out:
+        terminal.say(left_out_line(kind))
     for path, reason in troubles:
         terminal.say(f"symup: {printable(path)}: {printable(reason)}")
     told = f"{count(len(entries), 'id')} at {destination.url}: {counts['stored']:,} stored, {missing:,} missing"
@@ -109,8 +118,8 @@ class _Asked:
     """What was met in a folder: where it holds no symbols itself, it is no loss that the store has none."""
 
 
-def _asked(what: list[str], chosen: Settings) -> tuple[list[_Asked], list[tuple[str, str]]]:
-    """What to ask for, and the files that can't be asked for, with the reason."""
+def _asked(what: list[str], chosen: Settings) -> tuple[list[_Asked], list[tuple[str, str]], tuple[LeftOut, ...]]:
+    """What to ask for, the files that can't be asked for, with the reason, and what was not looked at."""
     asked: list[_Asked] = []
     paths = []
     gone = []
@@ -129,7 +138,7 @@ def _asked(what: list[str], chosen: Settings) -> tuple[list[_Asked], list[tuple[
         named = f"{', '.join(gone)} {'is' if len(gone) == 1 else 'are'} neither a file nor an id"
         raise UsageError(named, remedy=f"{remedy_for(gone)} symup inspect FILE tells a file's ids.")
     if not paths:
-        return asked, []
+        return asked, [], ()
 
     from uploader.pipeline.gather import gather
     from uploader.progress import Silent
@@ -140,11 +149,13 @@ def _asked(what: list[str], chosen: Settings) -> tuple[list[_Asked], list[tuple[
         include=chosen.include,
         exclude=chosen.exclude,
         allow_missing=chosen.allow_missing,
+        build_internals=chosen.build_internals,
     )
     for artifact in gathered.artifacts:
         met = None if artifact.path in paths else artifact
         asked.append(_Asked(label=artifact.path, symbol_id=artifact.identity.primary, artifact=met))
-    return asked, [(one.path, one.reason) for one in gathered.outcomes if one.decision is Decision.FAILED]
+    troubles = [(one.path, one.reason) for one in gathered.outcomes if one.decision is Decision.FAILED]
+    return asked, troubles, gathered.left_out
 
 
 def _entry(asked: _Asked, destination: Destination) -> dict[str, Any]:

@@ -44,6 +44,7 @@ def run(
         project=project,
         extracted=finished.extracted,
         unreached=finished.unreached,
+        left_out=finished.left_out,
         error=finished.error,
         shard=shard,
     )
@@ -74,7 +75,7 @@ def _for_people(told: Run, *, quiet: bool, verbose: bool, in_github: bool) -> No
 
         begin, end = muted()
         terminal.say(begin)
-    if told.outcomes:
+    if told.outcomes or told.left_out:
         for line in summary(told, verbose=verbose, quiet=quiet):
             terminal.say(colour.state_first(line, sys.stderr))
     if told.error is not None:

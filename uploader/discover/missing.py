@@ -73,7 +73,7 @@ def _nearest_name(name: str, folder: str) -> str | None:
         # A link that leads nowhere has the very name.
         if each != name:
             by_folded.setdefault(each.casefold(), each)
-    close = difflib.get_close_matches(name.casefold(), by_folded, n=1, cutoff=0.7)
+    close = difflib.get_close_matches(name.casefold(), by_folded, n=1, cutoff=0.6)
     return by_folded[close[0]] if close else None
 
 

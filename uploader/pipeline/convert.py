@@ -51,6 +51,7 @@ def convert(
     form: GsymForm = USUAL_FORM,
     shard: Shard | None = None,
     allow_missing: bool = False,
+    build_internals: bool = False,
 ) -> Finished:
     """Writes one GSYM file for each artifact that ``inputs`` hold: to ``output``, or into it where it is a folder.
 
@@ -68,6 +69,7 @@ def convert(
         debug=debug,
         shard=shard,
         allow_missing=allow_missing,
+        build_internals=build_internals,
     )
     outcomes = list(gathered.outcomes)
     folder = to_folder or output.is_dir() or len(inputs) > 1 or any(Path(path).is_dir() for path in inputs)
@@ -109,6 +111,7 @@ def convert(
         unreached=left,
         allow_empty=allow_empty or gathered.elsewhere > 0,
         paths=inputs,
+        left_out=gathered.left_out,
     )
 
 

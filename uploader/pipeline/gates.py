@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from uploader.config import FAILS_BY_ITSELF, PathGate
-from uploader.discover.walk import matches_any
+from uploader.discover.globs import matches_any
 from uploader.errors import ExitCode, QualityTooLow, SymupError
 from uploader.model import Concern, Decision, Figures, Outcome, Quality
 from uploader.pipeline.outcomes import Finished

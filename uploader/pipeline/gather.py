@@ -11,11 +11,12 @@ from pathlib import Path
 from uploader.binary.elf import ElfFile
 from uploader.binary.headers import ET_CORE, ET_REL
 from uploader.binary.identity import Identified, code_digest, identify
+from uploader.discover.build_internals import PROCEDURAL_MACROS, is_procedural_macro
 from uploader.discover.companions import Companions, build_id_of, names_of
 from uploader.discover.missing import insist, is_missing
-from uploader.discover.walk import Trouble, walk
+from uploader.discover.walk import BUILD_INTERNALS_REMEDY, Found, PassedOver, Trouble, walk
 from uploader.errors import ExitCode, InputError, NotElf
-from uploader.model import Concern, Decision, IdScheme, Outcome, SymbolId
+from uploader.model import Concern, Decision, IdScheme, LeftOut, Outcome, SymbolId
 from uploader.pipeline.artifact import Artifact
 from uploader.pipeline.outcomes import failed, skipped
 from uploader.pipeline.pair import USUAL_PLACES, DebugSources, by_base_name, completed, paired
@@ -23,6 +24,7 @@ from uploader.pipeline.shard import Shard
 from uploader.progress import Progress
 from uploader.values import frozen
 
+LEFT_OUT_EXAMPLES = 3
 _READ_SIZE_BYTES = 1 << 20
 
 
@@ -34,6 +36,8 @@ class Gathered:
     outcomes: tuple[Outcome, ...]
     elsewhere: int = 0
     """Ids that were found and belong to other shards."""
+    left_out: tuple[LeftOut, ...] = ()
+    """What the paths hold beside, and wasn't looked at."""
 
 
 def gather(
@@ -46,6 +50,7 @@ def gather(
     debug: DebugSources = USUAL_PLACES,
     shard: Shard | None = None,
     allow_missing: bool = False,
+    build_internals: bool = False,
 ) -> Gathered:
     """Walks ``paths``, identifies what it finds and puts files of one id together.
 
@@ -53,6 +58,7 @@ def gather(
     binary is read with it, the others are skipped with a reason that names it. An id with two different contents is a failure of
     all its files; under a file id, which is made of a part of a file's bytes, any difference makes them so.
     For what still lacks debug information its debug file is looked for in ``debug`` and where debuggers look.
+    What build systems leave for themselves counts only with ``build_internals``.
     With ``shard`` only the artifacts whose id belongs to it are given; what has no id at all is told in every shard.
     A file's trouble is its outcome; this raises `UsageError` only, for paths, patterns and folders that can't be: a path that is
     not there, too, before anything is looked at, unless ``allow_missing`` has it skipped.
@@ -62,17 +68,23 @@ def gather(
     named = {os.fspath(path) for path in paths}
     outcomes: list[Outcome] = []
     by_id: dict[SymbolId, list[Identified]] = {}
+    passed: list[PassedOver] = []
     progress.stage("identify")
-    for item in walk(paths, include=include, exclude=exclude):
+    for item in walk(paths, include=include, exclude=exclude, build_internals=build_internals):
+        if isinstance(item, PassedOver):
+            passed.append(item)
+            continue
         if isinstance(item, Trouble):
             gone = allow_missing and item.path in named and is_missing(item.path)
             outcome = _allowed(item.path) if gone else failed(item.path, item.reason)
             outcomes.append(outcome)
             progress.finished(outcome)
             continue
-        met = _identified(item.path, named=item.explicit)
+        met = _identified(item, build_internals=build_internals)
         progress.advance("identify")
-        if isinstance(met, Outcome):
+        if isinstance(met, PassedOver):
+            passed.append(met)
+        elif isinstance(met, Outcome):
             outcomes.append(met)
             progress.finished(met)
         else:
@@ -106,7 +118,12 @@ def gather(
     for outcome in settled:
         outcomes.append(outcome)
         progress.finished(outcome)
-    return Gathered(artifacts=tuple(artifacts), outcomes=tuple(outcomes), elsewhere=len(by_id) - len(here))
+    return Gathered(
+        artifacts=tuple(artifacts),
+        outcomes=tuple(outcomes),
+        elsewhere=len(by_id) - len(here),
+        left_out=_left_out(passed),
+    )
 
 
 def _allowed(path: str) -> Outcome:
@@ -136,22 +153,35 @@ def _linked_by_name(by_id: Mapping[SymbolId, Sequence[Identified]]) -> set[Symbo
     return found
 
 
-def _identified(path: str, *, named: bool) -> Identified | Outcome:
-    """What a file is, or its outcome. ``named`` says that the user named this very file."""
+def _left_out(passed: Iterable[PassedOver]) -> tuple[LeftOut, ...]:
+    """One for each kind, in the order of their names."""
+    kinds: dict[tuple[str, str], list[str]] = {}
+    for one in passed:
+        kinds.setdefault((one.what, one.remedy), []).append(one.path)
+    return tuple(
+        LeftOut(what=what, number=len(paths), examples=tuple(paths[:LEFT_OUT_EXAMPLES]), remedy=remedy)
+        for (what, remedy), paths in sorted(kinds.items())
+    )
+
+
+def _identified(found: Found, *, build_internals: bool) -> Identified | PassedOver | Outcome:
+    """What a file is, or its outcome."""
+    path = found.path
     try:
         with ElfFile.open(path) as elf:
             file = identify(elf)
+            if not (build_internals or found.explicit) and is_procedural_macro(elf):
+                return PassedOver(path=path, what=PROCEDURAL_MACROS, remedy=BUILD_INTERNALS_REMEDY)
     except NotElf as error:
-        return Outcome(
-            path=path,
-            decision=Decision.SKIPPED,
-            reason=_without_path(error.message, path),
-        )
+        reason, kind = _without_path(error.message, path), found.container
+        if kind is not None:
+            reason = f"{kind.one}, which symup does not look into: {kind.remedy}"
+        return Outcome(path=path, decision=Decision.SKIPPED, reason=reason)
     except InputError as error:
         return failed(path, _without_path(error.message, path), remedy=error.remedy)
     if file.kind == ET_CORE:
         return skipped(file, "a core dump, which has no symbols of its own")
-    if file.kind == ET_REL and file.identity.primary.scheme is not IdScheme.GNU and not named:
+    if file.kind == ET_REL and file.identity.primary.scheme is not IdScheme.GNU and not found.explicit:
         return skipped(
             file, "an object file without a build-id: what is linked of it has its symbols; name the file to convert it"
         )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from uploader.binary.identity import Identified
 from uploader.errors import ExitCode, NothingFound, SymupError
-from uploader.model import Decision, Outcome, Quality
+from uploader.model import Decision, LeftOut, Outcome, Quality
 from uploader.pipeline.artifact import Artifact
 from uploader.pipeline.processes import WorkerKilled
 from uploader.pipeline.verdict import exit_code
@@ -31,6 +31,8 @@ class Finished:
     """Artifacts whose sources were decoded."""
     unreached: int = 0
     """Artifacts that an interruption left without an outcome."""
+    left_out: tuple[LeftOut, ...] = ()
+    """What may hold symbols and was not looked at."""
     error: SymupError | None = None
     """What concerns the run as a whole: nothing found, no login, no network, an interruption."""
 
@@ -112,6 +114,7 @@ def conclude(
     unreached: int,
     allow_empty: bool,
     paths: Sequence[str | Path],
+    left_out: tuple[LeftOut, ...] = (),
 ) -> Finished:
     """Sorts the outcomes by path and id, whichever thread was done first, and finds the exit code.
 
@@ -130,5 +133,6 @@ def conclude(
         exit_code=code,
         extracted=extracted,
         unreached=unreached,
+        left_out=left_out,
         error=error,
     )

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from uploader import __version__
 from uploader.errors import Interrupted, NetworkGaveOut, NotAllowed, SymupError
-from uploader.model import Concern, Decision, Figures, Outcome, Quality, Source
+from uploader.model import Concern, Decision, Figures, LeftOut, Outcome, Quality, Source
 from uploader.pipeline.artifact import Artifact
 from uploader.pipeline.crew import Crew
 from uploader.pipeline.gather import gather
@@ -72,6 +72,7 @@ def upload(
     form: GsymForm = USUAL_FORM,
     shard: Shard | None = None,
     allow_missing: bool = False,
+    build_internals: bool = False,
 ) -> Finished:
     """Finds, converts and sends what ``destination`` lacks or holds in a poorer quality; everything else is left alone.
 
@@ -93,6 +94,7 @@ def upload(
         source_revision=source_revision(os.environ if environ is None else environ),
     )
     destination.tell_waiting(progress.waiting)
+    left_out: tuple[LeftOut, ...] = ()
     try:
         gathered = gather(
             paths,
@@ -103,7 +105,9 @@ def upload(
             debug=debug,
             shard=shard,
             allow_missing=allow_missing,
+            build_internals=build_internals,
         )
+        left_out = gathered.left_out
         allow_empty = allow_empty or gathered.elsewhere > 0
         run.outcomes.extend(gathered.outcomes)
         run.unreached = len(gathered.artifacts)
@@ -124,6 +128,7 @@ def upload(
         unreached=run.unreached,
         allow_empty=allow_empty,
         paths=paths,
+        left_out=left_out,
     )
 
 

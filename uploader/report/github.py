@@ -64,6 +64,10 @@ def summary(run: Run, *, limit_bytes: int = SUMMARY_LIMIT_BYTES) -> str:
             examples = ", ".join(_code(path) for path in item.examples)
             page.add(f"- {_md(item.text)} ({count(item.files, 'file')}: {examples}{', …' if item.files > 3 else ''})\n")
         page.add("\n")
+    for kind in run.left_out:
+        examples = ", ".join(_code(path) for path in kind.examples)
+        more = ", …" if kind.number > len(kind.examples) else ""
+        page.add(f"Left out: {kind.number:,} {_md(kind.what)} ({examples}{more}): {_md(kind.remedy)}\n\n")
     left = len(run.outcomes)
     for group, members in grouped(run.outcomes):
         left -= _group(page, group, members)

@@ -60,6 +60,10 @@ def _document(run: Run) -> Iterator[str]:
     )
     yield from _head(run)
     yield from _todo(run)
+    for kind in run.left_out:
+        examples = ", ".join(f"<code>{_text(path)}</code>" for path in kind.examples)
+        more = ", …" if kind.number > len(kind.examples) else ""
+        yield f'<p class="soft">Left out: {kind.number:,} {_text(kind.what)} ({examples}{more}): {_text(kind.remedy)}</p>\n'
     groups = grouped(run.outcomes)
     if groups:
         yield "<h2>Files</h2>\n"

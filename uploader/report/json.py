@@ -44,6 +44,10 @@ def report(run: Run) -> dict[str, Any]:
             "unreached": run.unreached,
             **{member: run.total(member) for member in _SUMS},
         },
+        "left_out": [
+            {"what": kind.what, "number": kind.number, "examples": list(kind.examples), "remedy": kind.remedy}
+            for kind in run.left_out
+        ],
         "outcomes": [outcome_object(outcome) for outcome in run.outcomes],
     }
 

@@ -6,7 +6,7 @@ from collections import Counter
 
 from uploader import __version__, core
 from uploader.errors import ExitCode, SymupError
-from uploader.model import Concern, Decision, Outcome, Quality
+from uploader.model import Concern, Decision, LeftOut, Outcome, Quality
 from uploader.values import frozen
 
 
@@ -26,6 +26,8 @@ class Run:
     unreached: int = 0
     error: SymupError | None = None
     """What concerns the run as a whole."""
+    left_out: tuple[LeftOut, ...] = ()
+    """What may hold symbols and was not looked at."""
     shard: str | None = None
     """``2/5`` where the run took only a part of the ids."""
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from uploader.model import Decision, Figures, Outcome, Quality
+from uploader.model import Decision, Figures, LeftOut, Outcome, Quality
 from uploader.report.run import Run, has_symbols
 from uploader.report.words import count, duration, printable, share, size
 
 LIST_ALL_UP_TO = 20
 """Runs with more files than this list only what needs a person, and count the rest."""
+
+COUNTED_FROM = 3
+"""So many files that were skipped for one reason are counted instead, in any run."""
 
 LIST_WORST = 20
 """So many failures are listed one by one, and so many reasons of each other kind."""
@@ -44,15 +48,36 @@ def summary(run: Run, *, verbose: bool = False, quiet: bool = False) -> Iterator
             return
         calm.clear()
     if verbose or len(calm) + len(grave) <= LIST_ALL_UP_TO:
-        yield from _listed((*calm, *grave), verbose=verbose)
+        alike = [] if verbose else _alike(calm)
+        yield from _groups(alike)
+        yield from _listed([outcome for outcome in (*calm, *grave) if outcome not in alike], verbose=verbose)
     else:
         yield from _groups(calm)
         yield from _listed(grave[:LIST_WORST])
         if len(grave) > LIST_WORST:
             yield f"  ... and {len(grave) - LIST_WORST:,} more like these; --verbose lists all, --json too"
+    if not quiet:
+        yield from map(left_out, run.left_out)
     if shared:
         yield f"  {'failed':9} {count(shared, 'file')} not sent, for the error told below"
     yield verdict(run)
+
+
+def _alike(outcomes: Sequence[Outcome]) -> list[Outcome]:
+    """Files that were skipped for a reason which is many others', too."""
+    reasons = Counter(outcome.reason for outcome in outcomes if outcome.decision is Decision.SKIPPED)
+    return [
+        outcome
+        for outcome in outcomes
+        if outcome.decision is Decision.SKIPPED and reasons[outcome.reason] >= COUNTED_FROM and not outcome.warnings
+    ]
+
+
+def left_out(kind: LeftOut) -> str:
+    """What of one kind was not looked at, and what has it taken in, as a line."""
+    examples = ", ".join(map(printable, kind.examples[:2]))
+    more = ", ..." if kind.number > 2 else ""
+    return f"  left out  {kind.number:>7,}  {kind.what}: {kind.remedy}  ({examples}{more})"
 
 
 def _listed(outcomes: Sequence[Outcome], *, verbose: bool = False) -> Iterator[str]:
