@@ -125,6 +125,8 @@ class NotAsSent(Refused):
 class StoreDamaged(Refused):
     """What a store holds is not what its manifests promise."""
 
+    default_remedy = "Upload the file again: what is damaged or missing is sent anew."
+
 
 class NetworkGaveOut(SymupError):
     """The network failed for longer than symup retries."""

@@ -82,7 +82,7 @@ def test_the_open_api_document_describes_every_page_with_its_answer(client: http
 
 
 def test_an_artifact_goes_up_and_comes_back(client: httpx.Client, project: str) -> None:
-    artifact = make_artifact("aa11", functions=100, aliases=("go:alias",), max_chunk_size_bytes=2000)
+    artifact = make_artifact("aa11", chunks=3, aliases=("go:alias",))
     (before,) = negotiate(client, project, artifact)
     assert (before["holding"], before["missing_chunks"]) == ("missing", list(artifact.manifest.chunks))
     uploaded(client, project, artifact)
@@ -111,7 +111,7 @@ def test_a_better_artifact_replaces_a_poor_one_that_came_first(client: httpx.Cli
 
 
 def test_zstd_is_sent_as_it_is_stored_to_who_accepts_it(client: httpx.Client, project: str) -> None:
-    artifact = uploaded(client, project, make_artifact(functions=100, max_chunk_size_bytes=2000))
+    artifact = uploaded(client, project, make_artifact(chunks=3))
     with client.stream("GET", f"{project}/symbols/c0ffee", headers={"Accept-Encoding": "gzip, zstd"}) as answer:
         raw = b"".join(answer.iter_raw())
     assert answer.headers["Content-Encoding"] == "zstd"
@@ -142,7 +142,7 @@ def test_others_get_it_plain(client: httpx.Client, project: str, accepted: str) 
 def test_ranges_are_of_the_encoded_bytes(
     client: httpx.Client, project: str, encoding: str, wanted: str, start: int, stop: int | None
 ) -> None:
-    artifact = uploaded(client, project, make_artifact(functions=100, max_chunk_size_bytes=1000))
+    artifact = uploaded(client, project, make_artifact(chunks=3))
     frame = b"".join(chunk.data for chunk in artifact.file.chunks)
     whole = frame if encoding == "zstd" else artifact.gsym
     with client.stream(

@@ -35,10 +35,10 @@ def listed(blobs: FolderBlobs, prefix: str = "p/") -> list[str]:
 
 def test_what_was_put_can_be_got(blobs: FolderBlobs) -> None:
     assert blobs.get(KEY) is None
-    assert not blobs.exists(KEY)
+    assert blobs.size_bytes(KEY) is None
     assert blobs.put_if_absent(KEY, b"data")
     assert got(blobs, KEY).data == b"data"
-    assert blobs.exists(KEY)
+    assert blobs.size_bytes(KEY) == 4
 
 
 def test_put_if_absent_leaves_what_is_there(blobs: FolderBlobs) -> None:
@@ -59,7 +59,7 @@ def test_swap_replaces_only_what_the_tag_names(blobs: FolderBlobs) -> None:
 def test_a_folder_is_made_only_by_writing(tmp_path: Path) -> None:
     blobs = FolderBlobs(tmp_path / "store")
     assert blobs.get(KEY) is None
-    assert not blobs.exists(KEY)
+    assert blobs.size_bytes(KEY) is None
     assert listed(blobs) == []
     assert blobs.sweep(unmodified_since=time.time()) == 0
     assert not blobs.refresh(KEY)
@@ -76,7 +76,7 @@ def test_a_file_is_no_store(tmp_path: Path) -> None:
     "key", ["", "/etc/passwd", "../x", "a/../b", "a//b", "a/.tmp", "a/", ".locks/00", "a\\b", "a\0b"]
 )
 def test_no_key_leaves_the_folder(blobs: FolderBlobs, key: str) -> None:
-    for act in (blobs.get, blobs.exists, blobs.refresh, lambda key: blobs.put_if_absent(key, b"")):
+    for act in (blobs.get, blobs.size_bytes, blobs.refresh, lambda key: blobs.put_if_absent(key, b"")):
         with pytest.raises(ValueError, match="not a key"):
             act(key)
 

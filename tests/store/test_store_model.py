@@ -25,7 +25,7 @@ SHARED_ALIAS = "go:shared"
 WEEKS_SECONDS = 30 * 24 * 3600.0
 ARTIFACTS = [
     make_artifact(
-        build_id, quality=quality, flavour=flavour, aliases=(SHARED_ALIAS,), functions=3, max_chunk_size_bytes=150
+        build_id, quality=quality, flavour=flavour, aliases=(SHARED_ALIAS,), functions=3, max_chunk_size_bytes=256
     )
     for build_id in ("aa11", "bb22")
     for quality in (Quality.FUNCTIONS, Quality.LINES, Quality.FULL)

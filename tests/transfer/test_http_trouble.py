@@ -68,7 +68,7 @@ def sent_whole(destination: HttpDestination, artifact: Artifact) -> None:
 
 def test_it_does_all_that_a_destination_does(server: RunningServer, opened: Open) -> None:
     destination = opened(server.url)
-    artifact = make_artifact("aa11", functions=300, aliases=("go:x",), max_chunk_size_bytes=4000)
+    artifact = make_artifact("aa11", chunks=3, aliases=("go:x",))
     assert destination.capabilities().max_chunk_size_bytes == LIMIT_SIZE_BYTES
     assert destination.negotiate([artifact.question])[0].holding is Holding.MISSING
     with pytest.raises(ArtifactMismatch):
@@ -125,7 +125,7 @@ def test_resets_and_503s_are_outlasted_with_the_body_sent_anew(
 
 
 def test_connections_that_are_cut_anywhere_are_outlasted(server: RunningServer, opened: Open) -> None:
-    artifact = make_artifact(functions=3000, max_chunk_size_bytes=20_000)
+    artifact = make_artifact(functions=1500, max_chunk_size_bytes=28_000)
     for seed in range(5):
         chance = random.Random(seed)
         lengths = [chance.choice((1, -1)) * chance.randrange(1, 40_000) for _ in range(60)]
@@ -237,7 +237,7 @@ def test_a_server_that_wants_a_token_says_so_early(
 
 
 def test_two_clients_at_once_with_the_same_files_both_succeed(server: RunningServer) -> None:
-    artifacts = [make_artifact(f"{number:02x}aa", functions=200, max_chunk_size_bytes=3000) for number in range(12)]
+    artifacts = [make_artifact(f"{number:02x}aa", chunks=3) for number in range(12)]
     clients = [HttpDestination(server.url, project="together") for _ in range(2)]
     begin = threading.Barrier(2)
 

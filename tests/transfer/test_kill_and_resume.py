@@ -14,7 +14,7 @@ from tests.transfer.uploading_client import CHUNKS_AT_ONCE, artifacts
 from uploader.store.folder import FolderBlobs
 from uploader.store.store import SymbolStore
 
-SHAPE = (50, 80, 700)
+SHAPE = (110, 80, 2100)
 KILL_AT_PUT = 100
 
 

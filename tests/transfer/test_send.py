@@ -37,7 +37,7 @@ def chunk_paths(tmp_path: Path, artifact: Artifact) -> list[Path]:
 
 
 def test_every_chunk_goes_once_and_its_bytes_are_told(destination: FolderDestination, pool: Executor) -> None:
-    artifact = make_artifact(functions=400, max_chunk_size_bytes=2000)
+    artifact = make_artifact(chunks=8)
     told, guard = [], Lock()
 
     def on_sent(size_bytes: int) -> None:
@@ -52,7 +52,7 @@ def test_every_chunk_goes_once_and_its_bytes_are_told(destination: FolderDestina
 
 
 def test_what_is_there_is_not_sent_again(destination: FolderDestination, pool: Executor) -> None:
-    artifact = make_artifact(functions=400, max_chunk_size_bytes=2000)
+    artifact = make_artifact(chunks=8)
     for chunk in artifact.file.chunks[:3]:
         destination.put_chunk(chunk.sha256, chunk.data)
     first = sent(destination, artifact, pool)
@@ -73,7 +73,7 @@ def test_worse_is_not_sent_and_forced_is(destination: FolderDestination, pool: E
 def test_a_chunk_that_goes_between_asking_and_committing_is_sent_again(
     destination: FolderDestination, pool: Executor, tmp_path: Path
 ) -> None:
-    artifact = make_artifact(functions=400, max_chunk_size_bytes=2000)
+    artifact = make_artifact(chunks=8)
     put_all(destination, artifact)
     lost, *_ = chunk_paths(tmp_path, artifact)
 
@@ -94,7 +94,7 @@ def test_a_chunk_that_goes_between_asking_and_committing_is_sent_again(
 def test_a_chunk_that_lies_there_damaged_is_healed(
     destination: FolderDestination, pool: Executor, tmp_path: Path
 ) -> None:
-    artifact = make_artifact(functions=400, max_chunk_size_bytes=2000)
+    artifact = make_artifact(chunks=8)
     put_all(destination, artifact)
     chunk_paths(tmp_path, artifact)[1].write_bytes(b"damage")
     assert sent(destination, artifact, pool).committed.stored

@@ -81,7 +81,7 @@ def test_figures_come_back(figures: Figures) -> None:
 
 
 def test_manifests_capabilities_and_results_come_back() -> None:
-    manifest = make_artifact(functions=50, max_chunk_size_bytes=500, aliases=("go:x",)).manifest
+    manifest = make_artifact(functions=50, max_chunk_size_bytes=1500, aliases=("go:x",)).manifest
     assert wire.manifest_from_json(back(wire.manifest_to_json(manifest))) == manifest
     committed = Committed(stored=True, reason="new")
     assert wire.committed_from_json(back(wire.committed_to_json(committed))) == committed

@@ -5,11 +5,14 @@ from array import array
 from dataclasses import dataclass
 from typing import Protocol
 
+from uploader.gsym.decode import decode
 from uploader.gsym.encode import encode
-from uploader.model import Figures, Identity, Quality, SymbolId
+from uploader.model import Figures, Identity, Quality, Source, SymbolId
 from uploader.symbols.columns import SymbolTable
+from uploader.symbols.figures import measure
 from uploader.transfer.chunks import ChunkedFile, compress
-from uploader.transfer.protocol import MAX_CHUNK_SIZE_BYTES, Manifest, Question
+from uploader.transfer.protocol import MAX_CHUNK_SIZE_BYTES, MIN_CHUNK_SIZE_BYTES, Manifest, Question
+from uploader.values import replace
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,15 +31,17 @@ class Artifact:
         )
 
 
-def make_gsym(build_id: str, *, functions: int = 4, with_lines: bool = True, flavour: str = "") -> bytes:
-    """A GSYM file of functions with names that hardly compress: about 64 bytes of them a function."""
+def make_gsym(
+    build_id: str, *, functions: int = 4, with_lines: bool = True, flavour: str = "", name_bytes: int = 32
+) -> bytes:
+    """A GSYM file of functions with names that hardly compress: ``name_bytes`` of chance in hex each."""
     table = SymbolTable()
     names, seed = [b""], f"{build_id}/{flavour}"
     for index in range(functions):
         table.start.append(0x1000 + 32 * index)
         table.end.append(0x1000 + 32 * index + 24)
         table.name.append(len(names))
-        names.append(hashlib.sha256(f"{seed}/{index}".encode()).hexdigest().encode())
+        names.append(hashlib.shake_256(f"{seed}/{index}".encode()).hexdigest(name_bytes).encode())
         if with_lines:
             table.row_address.append(0x1000 + 32 * index)
             table.row_file.append(1)
@@ -56,14 +61,34 @@ def make_artifact(
     primary: str | None = None,
     aliases: tuple[str, ...] = (),
     max_chunk_size_bytes: int = MAX_CHUNK_SIZE_BYTES,
+    chunks: int | None = None,
     gsym: bytes | None = None,
 ) -> Artifact:
+    """``chunks`` asks for so many of the least size that a store takes."""
+    name_bytes = 32
+    if chunks is not None:
+        max_chunk_size_bytes = MIN_CHUNK_SIZE_BYTES
+        name_bytes = (2 * chunks - 1) * MIN_CHUNK_SIZE_BYTES // (2 * functions)
     if gsym is None:
-        gsym = make_gsym(build_id, functions=functions, with_lines=quality >= Quality.LINES, flavour=flavour)
+        gsym = make_gsym(
+            build_id,
+            functions=functions,
+            with_lines=quality >= Quality.LINES,
+            flavour=flavour,
+            name_bytes=name_bytes,
+        )
     file = compress(gsym, max_chunk_size_bytes=max_chunk_size_bytes)
-    return Artifact(
-        gsym=gsym, file=file, manifest=make_manifest(file, primary or build_id, quality=quality, aliases=aliases)
-    )
+    assert chunks in (None, len(file.chunks))
+    manifest = make_manifest(file, primary or build_id, quality=quality, aliases=aliases)
+    return Artifact(gsym=gsym, file=file, manifest=replace(manifest, figures=honest_figures(gsym, quality)))
+
+
+def honest_figures(gsym: bytes, quality: Quality) -> Figures:
+    """What a client would claim of such a file."""
+    _, table = decode(gsym)
+    source = Source.DWARF if quality is Quality.FULL else Source.SYMTAB
+    code = list(zip(table.start, table.end, strict=True))
+    return measure(table, executable=code, by_source={source: len(table)} if len(table) else {})
 
 
 def make_manifest(

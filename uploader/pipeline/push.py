@@ -284,12 +284,14 @@ def _range(source: SymbolStore, manifest: Manifest, offset: int, size_bytes: int
 
 
 def _checked_chunk(source: SymbolStore, manifest: Manifest, sha256: str) -> bytes:
-    data = source.chunk(sha256)
-    if data is None or hashlib.sha256(data).hexdigest() != sha256:
-        state = "is missing" if data is None else "is damaged"
+    remedy = "Upload the file to that store again, then push."
+    try:
+        data = source.chunk(sha256)
+    except StoreDamaged as error:
+        raise StoreDamaged(f"in the store that is pushed, {error.message}", remedy=remedy) from error
+    if data is None:
         raise StoreDamaged(
-            f"chunk {sha256} of {manifest.identity} {state} in the store that is pushed",
-            remedy="Upload the file to that store again, then push.",
+            f"chunk {sha256} of {manifest.identity} is missing in the store that is pushed", remedy=remedy
         )
     return data
 

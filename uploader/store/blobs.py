@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Protocol
+from contextlib import AbstractContextManager
+from typing import IO, Protocol
 
 from uploader.values import frozen
 
@@ -35,14 +36,20 @@ class Blobs(Protocol):
     def get(self, key: str) -> Blob | None:
         """The whole content, or None where there is none."""
 
-    def exists(self, key: str) -> bool:
-        """Whether there is anything under the key."""
+    def size_bytes(self, key: str) -> int | None:
+        """How long the content is, without reading it; None where there is none."""
 
     def put_if_absent(self, key: str, data: bytes) -> bool:
         """Stores ``data`` where nothing is yet; false where something is, which stays as it is."""
 
     def swap(self, key: str, data: bytes, *, tag: str | None) -> bool:
         """Replaces, all at once, the content that ``tag`` names (None: absence); false where it is another by now."""
+
+    def replace(self, key: str, data: bytes) -> None:
+        """Stores ``data`` in the place of whatever is there, readable or not."""
+
+    def discard(self, key: str, *, tag: str) -> bool:
+        """Deletes the content that ``tag`` names; false where it is another by now, which stays."""
 
     def refresh(self, key: str) -> bool:
         """Makes the content as young as one just written, and as durable; false where there is none."""
@@ -51,7 +58,13 @@ class Blobs(Protocol):
         """Deletes the content unless it was written or refreshed since; never crosses a `refresh` that returned true."""
 
     def list(self, prefix: str) -> Iterator[BlobInfo]:
-        """All keys below ``prefix`` (a key's leading names, ending with ``/``), in order; what comes or goes meanwhile may be missed."""
+        """All keys below ``prefix`` (a key's leading names, ending with ``/``), in order; what comes or goes meanwhile may be missed.
+
+        Where what lies below a key can't be listed, the key itself is named, and `get` of it tells why.
+        """
 
     def sweep(self, *, unmodified_since: float) -> int:
         """Removes what killed writers left behind before that time; how many leftovers went."""
+
+    def scratch(self) -> AbstractContextManager[IO[bytes]]:
+        """An empty file without a name, for what is too large for memory; gone after the block, or when its writer dies."""

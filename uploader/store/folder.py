@@ -11,10 +11,14 @@ import contextlib
 import hashlib
 import os
 import secrets
+import stat
+import tempfile
 import threading
+import time
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 from uploader.errors import Refused, UsageError
 from uploader.store.blobs import Blob, BlobInfo
@@ -46,10 +50,15 @@ class FolderBlobs:
         with self._translated(key):
             return self._read(self._path(key))
 
-    def exists(self, key: str) -> bool:
-        """See `Blobs.exists`."""
+    def size_bytes(self, key: str) -> int | None:
+        """See `Blobs.size_bytes`."""
+        path = self._path(key)
         with self._translated(key):
-            return self._path(key).is_file()
+            try:
+                status = path.stat()
+            except (FileNotFoundError, NotADirectoryError):
+                return None
+        return status.st_size if stat.S_ISREG(status.st_mode) else None
 
     def put_if_absent(self, key: str, data: bytes) -> bool:
         """See `Blobs.put_if_absent`."""
@@ -76,6 +85,25 @@ class FolderBlobs:
                     return False
                 os.replace(temporary, path)
             _sync_folder(path.parent)
+            return True
+
+    def replace(self, key: str, data: bytes) -> None:
+        """See `Blobs.replace`."""
+        path = self._path(key)
+        with self._translated(key):
+            self._make_folder(path.parent)
+            with self._written(data) as temporary, self._locked(key):
+                os.replace(temporary, path)
+            _sync_folder(path.parent)
+
+    def discard(self, key: str, *, tag: str) -> bool:
+        """See `Blobs.discard`."""
+        path = self._path(key)
+        with self._translated(key), self._locked(key):
+            current = self._read(path)
+            if current is None or current.tag != tag:
+                return False
+            os.unlink(path)
             return True
 
     def refresh(self, key: str) -> bool:
@@ -125,6 +153,15 @@ class FolderBlobs:
                         count += 1
         return count
 
+    @contextlib.contextmanager
+    def scratch(self) -> Iterator[IO[bytes]]:
+        """See `Blobs.scratch`. What the block itself raises of the system's is taken for the folder's trouble."""
+        folder = self._root / _TEMPORARY
+        with self._translated(_TEMPORARY):
+            self._make_folder(folder)
+            with tempfile.TemporaryFile(dir=folder) as file:
+                yield file
+
     def _path(self, key: str) -> Path:
         names = key.split("/")
         if any(not name or name.startswith(".") or "\\" in name or "\0" in name for name in names):
@@ -136,6 +173,9 @@ class FolderBlobs:
             with os.scandir(folder) as entries:
                 ordered = sorted(entries, key=lambda entry: entry.name)
         except (FileNotFoundError, NotADirectoryError):
+            return
+        except OSError:
+            yield BlobInfo(key=prefix.removesuffix("/"), size_bytes=0, modified_at=time.time())
             return
         for entry in ordered:
             if entry.name.startswith("."):

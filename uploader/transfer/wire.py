@@ -21,6 +21,7 @@ from uploader.transfer.protocol import (
     Holding,
     Manifest,
     Question,
+    max_chunks,
 )
 
 SHA256_HEX = re.compile(r"[0-9a-f]{64}")
@@ -32,6 +33,8 @@ _MAX_INTEGER = (1 << 63) - 1
 _MAX_TEXT_CHARACTERS = 4096
 _MAX_ALIASES = 8
 _MAX_ENTRIES = 64
+# The largest symbol file has 4 GiB, and compressing never makes a hundredth more of it.
+_MAX_DIGESTS = max_chunks(4 * 1024**3 * 101 // 100)
 
 
 class MalformedMessage(ValueError):
@@ -91,6 +94,14 @@ def question_from_json(value: object) -> Question:
         chunks=_digests(members, "chunks"),
         force=_flag(members, "force"),
     )
+
+
+def questions_from_json(value: object, limits: Capabilities) -> list[Question]:
+    """The questions of one request, at most as many as ``limits`` allow."""
+    questions = _array(_object(value, "negotiation"), "questions")
+    if len(questions) > limits.max_batch:
+        raise MalformedMessage(f"questions: at most {limits.max_batch} at once")
+    return [question_from_json(question) for question in questions]
 
 
 def answer_to_json(answer: Answer) -> Json:
@@ -187,10 +198,13 @@ def manifest_to_json(manifest: Manifest) -> Json:
 def manifest_from_json(value: object) -> Manifest:
     """The inverse of `manifest_to_json`; checks that the chunks are sound and add up to the compressed size."""
     members = _object(value, "manifest")
-    chunks = [_object(chunk, "chunks") for chunk in _array(members, "chunks")]
+    compressed_size_bytes = _count(members, "compressed_size_bytes")
+    named = _array(members, "chunks")
+    if len(named) > max_chunks(compressed_size_bytes):
+        raise MalformedMessage(f"chunks: {len(named)} are too many for {compressed_size_bytes} compressed bytes")
+    chunks = [_object(chunk, "chunks") for chunk in named]
     digests = tuple(_digest(_text(chunk, "sha256"), "chunks") for chunk in chunks)
     sizes = tuple(_count(chunk, "size_bytes") for chunk in chunks)
-    compressed_size_bytes = _count(members, "compressed_size_bytes")
     if not digests:
         raise MalformedMessage("chunks: an artifact has at least one")
     if any(not 0 < size <= MAX_CHUNK_SIZE_BYTES for size in sizes):
@@ -218,6 +232,12 @@ def manifest_from_json(value: object) -> Manifest:
         created_at=_text(members, "created_at", ""),
         extra={name: _text(extra, name) for name in extra},
     )
+
+
+def commit_from_json(value: object) -> tuple[Manifest, bool]:
+    """What is to be committed, and whether it is forced."""
+    members = _object(value, "commit")
+    return manifest_from_json(members.get("manifest")), _flag(members, "force")
 
 
 def committed_to_json(committed: Committed) -> Json:
@@ -320,4 +340,7 @@ def _digest(text: str, name: str) -> str:
 
 
 def _digests(members: Mapping[str, Any], name: str) -> tuple[str, ...]:
-    return tuple(_digest(_text({name: value}, name), name) for value in _array(members, name))
+    values = _array(members, name)
+    if len(values) > _MAX_DIGESTS:
+        raise MalformedMessage(f"{name}: more than {_MAX_DIGESTS} entries")
+    return tuple(_digest(_text({name: value}, name), name) for value in values)

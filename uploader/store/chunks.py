@@ -1,0 +1,113 @@
+"""The chunks of one project: put and healed, read and checked, counted without reading."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+
+from uploader.errors import ChunkMismatch, Refused, StoreDamaged
+from uploader.store import layout
+from uploader.store.blobs import Blobs
+from uploader.transfer import wire
+from uploader.transfer.protocol import MAX_CHUNK_SIZE_BYTES, Manifest
+
+
+class Chunks:
+    """All chunks of a project. Safe for any number of threads and processes."""
+
+    def __init__(self, blobs: Blobs, project: str) -> None:
+        self._blobs = blobs
+        self._project = project
+
+    def put(self, sha256: str, data: bytes) -> None:
+        """Stores a chunk, idempotently; one that lies there damaged is replaced. Raises `ChunkMismatch`, `Refused`."""
+        if not wire.is_sha256(sha256):
+            raise ChunkMismatch("a chunk's name is a SHA-256 in lowercase hex")
+        if not 0 < len(data) <= MAX_CHUNK_SIZE_BYTES:
+            raise Refused(f"a chunk has 1 to {MAX_CHUNK_SIZE_BYTES} bytes, not {len(data)}")
+        if hashlib.sha256(data).hexdigest() != sha256:
+            raise ChunkMismatch(
+                f"the bytes sent for chunk {sha256} have another digest", remedy="Send the chunk again."
+            )
+        key = layout.chunk_key(self._project, sha256)
+        while not self._blobs.put_if_absent(key, data):
+            if self._is_sound(key, data):
+                if self._blobs.refresh(key):
+                    return
+            else:
+                # There is one right content for a name: whoever else heals it writes the same.
+                self._blobs.replace(key, data)
+                return
+
+    def read(self, sha256: str) -> bytes | None:
+        """The bytes of a chunk, checked against its name, or None.
+
+        One with other bytes is taken out, so that the store asks for it again. Raises `StoreDamaged` for it, and for one that can't
+        be read.
+        """
+        key = layout.chunk_key(self._project, sha256)
+        try:
+            blob = self._blobs.get(key)
+        except Refused as error:
+            # It stays: what can't be read now may be sound.
+            raise StoreDamaged(
+                f"chunk {sha256} can't be read: {_why(error)}",
+                remedy="Look at the store's disk and permissions; `symup upload --force` writes the symbol file anew.",
+            ) from error
+        if blob is None:
+            return None
+        if hashlib.sha256(blob.data).hexdigest() != sha256:
+            self._blobs.discard(key, tag=blob.tag)
+            raise StoreDamaged(f"chunk {sha256} had other bytes than its name says, and was taken out")
+        return blob.data
+
+    def refresh(self, digests: Iterable[str]) -> int:
+        """Makes chunks young; how many of them there aren't."""
+        keys = [layout.chunk_key(self._project, sha256) for sha256 in dict.fromkeys(digests)]
+        return sum(not self._blobs.refresh(key) for key in keys)
+
+    def size_bytes(self, sha256: str) -> int:
+        """How long the chunk is that lies there, whatever it holds; nought where there is none, or where that can't be told."""
+        try:
+            return self._blobs.size_bytes(layout.chunk_key(self._project, sha256)) or 0
+        except Refused:
+            return 0
+
+    def _is_sound(self, key: str, data: bytes) -> bool:
+        try:
+            held = self._blobs.get(key)
+        except Refused:
+            return False
+        return held is None or held.data == data
+
+
+class Stock:
+    """What lies there, looked up once for each chunk however often it is named: for one batch of questions."""
+
+    def __init__(self, chunks: Chunks) -> None:
+        self._chunks = chunks
+        self._sizes_bytes: dict[str, int] = {}
+
+    def lacks(self, digests: Iterable[str]) -> tuple[str, ...]:
+        """Those that aren't there, each once."""
+        return tuple(sha256 for sha256 in dict.fromkeys(digests) if not self._size_bytes(sha256))
+
+    def lost(self, manifest: Manifest) -> frozenset[str]:
+        """The chunks of a stored artifact that aren't there, or have another size than the manifest says."""
+        return frozenset(
+            sha256
+            for sha256, size_bytes in zip(manifest.chunks, manifest.chunk_sizes_bytes, strict=True)
+            if self._size_bytes(sha256) != size_bytes
+        )
+
+    def _size_bytes(self, sha256: str) -> int:
+        size_bytes = self._sizes_bytes.get(sha256)
+        if size_bytes is None:
+            size_bytes = self._sizes_bytes[sha256] = self._chunks.size_bytes(sha256)
+        return size_bytes
+
+
+def _why(error: Refused) -> str:
+    """The system's reason alone: the message names the place's own folders, which readers from afar have no business with."""
+    cause = error.__cause__
+    return (cause.strerror if isinstance(cause, OSError) else None) or "the store can't be used"
