@@ -286,11 +286,16 @@ def _jobs(value: object) -> int:
     return number
 
 
-def _memory(value: object) -> int:
+def size_bytes_of(value: object) -> int:
+    """The bytes that a size like ``800M`` stands for. Raises `ValueError` for what is none."""
     matched = re.fullmatch(_SIZE, value.strip()) if isinstance(value, str) else None
     if matched is None:
         raise ValueError("must be a size like 800M, 2G or 1.5G")
-    size_bytes = int(float(matched[1]) * _UNITS[matched[2].upper()])
+    return int(float(matched[1]) * _UNITS[matched[2].upper()])
+
+
+def _memory(value: object) -> int:
+    size_bytes = size_bytes_of(value)
     if not MIN_MEMORY_BYTES <= size_bytes <= MAX_MEMORY_BYTES:
         raise ValueError("must be from 64M to 1024T")
     return size_bytes

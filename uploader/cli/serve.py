@@ -29,6 +29,16 @@ def command(
         typer.Option("--tokens", metavar="FILE", help="The tokens that may do something, in TOML, as digests."),
     ] = None,
     create: Annotated[bool, typer.Option("--create", help="Make the folder of --store where there is none.")] = False,
+    max_request_size: Annotated[
+        str | None,
+        typer.Option(
+            "--max-request-size",
+            metavar="SIZE",
+            envvar="SYMUP_MAX_REQUEST_SIZE",
+            help="The largest request to take, like 1M: as much as the proxies in front let through. Clients are told, and cut their "
+            "chunks to fit.",
+        ),
+    ] = None,
     access_log: Annotated[bool, typer.Option("--access-log", help="A line on stderr for each request.")] = False,
 ) -> int:
     """Serve a symbol store over HTTP: from a folder, to this machine only unless told otherwise.
@@ -37,8 +47,13 @@ def command(
 
     Example: symup serve --store /srv/symbols --create --port 8753
     """
-    from uploader.server.serve import serve
+    from uploader.config import size_bytes_of
+    from uploader.server.serve import DEFAULT_REQUEST_SIZE_BYTES, serve
 
+    try:
+        limit_size_bytes = DEFAULT_REQUEST_SIZE_BYTES if max_request_size is None else size_bytes_of(max_request_size)
+    except ValueError as error:
+        raise UsageError(f"--max-request-size {max_request_size!r} {error}", remedy="Give a size like 1M.") from error
     folder = _folder(store, create=create)
 
     def on_listening(url: str) -> None:
@@ -48,7 +63,15 @@ def command(
 
     # The server has stopped by then, and being asked to stop is no failure of a server.
     with contextlib.suppress(KeyboardInterrupt):
-        serve(folder, host=host, port=port, tokens_path=tokens, on_listening=on_listening, access_log=access_log)
+        serve(
+            folder,
+            host=host,
+            port=port,
+            tokens_path=tokens,
+            max_request_size_bytes=limit_size_bytes,
+            on_listening=on_listening,
+            access_log=access_log,
+        )
     return 0
 
 

@@ -7,14 +7,18 @@ import anyio.to_thread
 from anyio import CapacityLimiter
 from fastapi import APIRouter, Depends, FastAPI, Query, Request
 from fastapi.responses import Response
+from pydantic import BaseModel
+from pydantic.json_schema import models_json_schema
 
 from uploader import __version__
 from uploader.errors import NothingFound
 from uploader.model import SymbolId
 from uploader.server import models
 from uploader.server.access import Access
+from uploader.server.body import parsed, read_body
 from uploader.server.download import MEDIA_TYPE, download
-from uploader.server.limit import BodyLimit, BodyTooLarge
+from uploader.server.edge import Edge
+from uploader.server.limit import BodyLimit
 from uploader.server.tokens import Scope, Tokens
 from uploader.server.trouble import MalformedRequest, answer_errors
 from uploader.store.blobs import Blobs
@@ -22,6 +26,7 @@ from uploader.store.store import SymbolStore
 from uploader.transfer import wire
 from uploader.transfer.protocol import GSYM_KIND, TOKENS_FEATURE, Capabilities, Manifest
 
+_MODEL = "#/components/schemas/{model}"
 _PROJECT = "/v1/projects/{project}"
 _ERRORS: dict[int | str, dict[str, Any]] = {
     status: {"model": models.Trouble} for status in (400, 401, 403, 404, 409, 413, 422, 507)
@@ -29,20 +34,41 @@ _ERRORS: dict[int | str, dict[str, Any]] = {
 KindQuery = Annotated[str, Query(pattern="^[a-z][a-z0-9-]{0,31}$")]
 
 
+class _App(FastAPI):
+    """Describes the bodies, too, that its pages read themselves."""
+
+    def openapi(self) -> dict[str, Any]:
+        """The OpenAPI document."""
+        document = super().openapi()
+        _, described = models_json_schema(
+            [(model, "validation") for model in (models.Negotiation, models.Commit)], ref_template=_MODEL
+        )
+        document["components"]["schemas"].update(described["$defs"])
+        return document
+
+
+def _takes(model: type[BaseModel]) -> dict[str, Any]:
+    schema = {"$ref": _MODEL.format(model=model.__name__)}
+    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
+
+
 def create_app(blobs: Blobs, *, tokens: Tokens | None, capabilities: Capabilities) -> FastAPI:
     """The application over the store in ``blobs``. ``tokens`` None lets everyone in who asks for localhost.
 
     ``capabilities`` are the limits that it names and keeps.
     """
-    app = FastAPI(
+    app = _App(
         title="symup symbol server",
         version=__version__,
         description="Keeps symbol files as immutable chunks and small manifests.",
         docs_url=None,
         redoc_url=None,
+        # A redirection would name the host that the request names, whoever wrote that.
+        redirect_slashes=False,
     )
     answer_errors(app)
     app.add_middleware(BodyLimit, max_size_bytes=capabilities.max_request_size_bytes)
+    app.add_middleware(Edge)
     access = Access(tokens)
     app.include_router(_public(access, capabilities, with_tokens=tokens is not None))
     app.include_router(_uploading(blobs, access, capabilities))
@@ -59,12 +85,12 @@ def _public(access: Access, capabilities: Capabilities, *, with_tokens: bool) ->
     }
 
     @router.get("/healthz", response_model=models.Health)
-    def healthz() -> dict[str, str]:
+    async def healthz() -> dict[str, str]:
         """Whether the server answers."""
         return {"status": "ok"}
 
     @router.get("/v1/capabilities", response_model=models.CapabilitiesDocument, dependencies=[Depends(access.optional)])
-    def get_capabilities() -> wire.Json:
+    async def get_capabilities() -> wire.Json:
         """Limits and features. Needs no token, but a wrong one is told."""
         return document
 
@@ -74,20 +100,27 @@ def _public(access: Access, capabilities: Capabilities, *, with_tokens: bool) ->
 def _uploading(blobs: Blobs, access: Access, capabilities: Capabilities) -> APIRouter:
     router = APIRouter(responses=_ERRORS)
     may_upload = Depends(access.needs(Scope.UPLOAD))
-    # A commit reads a whole artifact back: a few at once keep the machine busy, more would only take its memory.
-    committing = CapacityLimiter(max(2, os.cpu_count() or 2))
+    # A commit reads a whole artifact back, a batch is parsed whole: a few at once keep the machine busy, more would only take its
+    # memory.
+    committing, asking = (CapacityLimiter(max(2, os.cpu_count() or 2)) for _ in range(2))
 
-    @router.post(f"{_PROJECT}/artifacts:negotiate", response_model=models.Answers)
-    def negotiate(project: Annotated[str, may_upload], batch: models.Negotiation) -> wire.Json:
+    # FastAPI parses a body that it knows of before it asks who sent it: so these pages read theirs themselves.
+    @router.post(
+        f"{_PROJECT}/artifacts:negotiate", response_model=models.Answers, openapi_extra=_takes(models.Negotiation)
+    )
+    async def negotiate(project: Annotated[str, may_upload], request: Request) -> wire.Json:
         """What the store lacks of what a client could send. Changes nothing."""
-        if len(batch.questions) > capabilities.max_batch:
-            raise MalformedRequest(f"questions: at most {capabilities.max_batch} at once")
-        try:
-            questions = [wire.question_from_json(question.model_dump()) for question in batch.questions]
-        except ValueError as error:
-            raise MalformedRequest(str(error)) from error
-        answers = SymbolStore(blobs, project).negotiate(questions)
-        return {"answers": [wire.answer_to_json(answer) for answer in answers]}
+        body = await read_body(request, max_size_bytes=capabilities.max_request_size_bytes)
+
+        def answered() -> wire.Json:
+            try:
+                questions = wire.questions_from_json(parsed(body, max_batch=capabilities.max_batch), capabilities)
+            except ValueError as error:
+                raise MalformedRequest(str(error)) from error
+            answers = SymbolStore(blobs, project).negotiate(questions)
+            return {"answers": [wire.answer_to_json(answer) for answer in answers]}
+
+        return await anyio.to_thread.run_sync(answered, limiter=asking)
 
     @router.put(
         f"{_PROJECT}/chunks/{{sha256}}",
@@ -100,26 +133,27 @@ def _uploading(blobs: Blobs, access: Access, capabilities: Capabilities) -> APIR
         """Stores one chunk. Doing it again changes nothing."""
         if not wire.is_sha256(sha256):
             raise MalformedRequest("a chunk's name is a SHA-256 in lowercase hex")
-        data = bytearray()
-        async for piece in request.stream():
-            data += piece
-            if len(data) > capabilities.max_chunk_size_bytes:
-                raise BodyTooLarge(capabilities.max_chunk_size_bytes)
+        data = await read_body(request, max_size_bytes=capabilities.max_chunk_size_bytes)
         if not data:
             raise MalformedRequest("a chunk has at least one byte")
-        await anyio.to_thread.run_sync(SymbolStore(blobs, project).put_chunk, sha256, bytes(data))
+        await anyio.to_thread.run_sync(SymbolStore(blobs, project).put_chunk, sha256, data)
         return {"sha256": sha256, "size_bytes": len(data)}
 
-    @router.post(f"{_PROJECT}/artifacts:commit", response_model=models.CommittedDocument)
-    async def commit(project: Annotated[str, may_upload], wish: models.Commit) -> wire.Json:
+    @router.post(
+        f"{_PROJECT}/artifacts:commit", response_model=models.CommittedDocument, openapi_extra=_takes(models.Commit)
+    )
+    async def commit(project: Annotated[str, may_upload], request: Request) -> wire.Json:
         """Checks an artifact whole and makes it visible. Doing it again changes nothing."""
-        try:
-            manifest = wire.manifest_from_json(wish.manifest.model_dump())
-        except ValueError as error:
-            raise MalformedRequest(str(error)) from error
-        store = SymbolStore(blobs, project)
-        committed = await anyio.to_thread.run_sync(lambda: store.commit(manifest, force=wish.force), limiter=committing)
-        return wire.committed_to_json(committed)
+        body = await read_body(request, max_size_bytes=capabilities.max_request_size_bytes)
+
+        def committed() -> wire.Json:
+            try:
+                manifest, force = wire.commit_from_json(parsed(body, max_batch=capabilities.max_batch))
+            except ValueError as error:
+                raise MalformedRequest(str(error)) from error
+            return wire.committed_to_json(SymbolStore(blobs, project).commit(manifest, force=force))
+
+        return await anyio.to_thread.run_sync(committed, limiter=committing)
 
     return router
 

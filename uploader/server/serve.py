@@ -7,12 +7,19 @@ import os
 import socket
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from uploader.errors import UsageError
 from uploader.store.folder import FolderBlobs
 from uploader.transfer.protocol import MAX_CHUNK_SIZE_BYTES, Capabilities
 
+if TYPE_CHECKING:
+    from uploader.server.connection import Bounds
+
 MIN_REQUEST_SIZE_BYTES = 64 * 1024
+_MAX_CONNECTIONS = 640
+_ACCEPTED_AT_ONCE = 256
+_OTHER_FILES = 128
 DEFAULT_REQUEST_SIZE_BYTES = MAX_CHUNK_SIZE_BYTES + 64 * 1024
 
 
@@ -37,13 +44,17 @@ def serve(
         import uvicorn
 
         from uploader.server.app import create_app
+        from uploader.server.connection import bounded_protocol
         from uploader.server.tokens import read_tokens
     except ModuleNotFoundError as error:
         raise UsageError(
             f"the server needs {error.name}, which is not installed", remedy="pip install 'symup[server]'"
         ) from error
     if max_request_size_bytes < MIN_REQUEST_SIZE_BYTES:
-        raise UsageError(f"a server takes requests of at least {MIN_REQUEST_SIZE_BYTES} bytes")
+        raise UsageError(
+            f"a server takes requests of at least {MIN_REQUEST_SIZE_BYTES} bytes",
+            remedy="Give --max-request-size 64K or more, and let proxies in front pass as much.",
+        )
     tokens = None if tokens_path is None else read_tokens(tokens_path)
     with _listening(host, port, loopback_only=tokens is None) as listener:
         limits = Capabilities(
@@ -62,6 +73,9 @@ def serve(
             timeout_graceful_shutdown=30,
             # A client extracts for a while between two requests; its connection should still be there.
             timeout_keep_alive=75,
+            http=bounded_protocol(_bounds()),
+            # So many connections are accepted at a stretch, before any of them is counted.
+            backlog=_ACCEPTED_AT_ONCE,
         )
         url = _url(host, listener)
 
@@ -111,3 +125,19 @@ def _is_loopback(address: str) -> bool:
 def _url(host: str, listener: socket.socket) -> str:
     shown = f"[{host}]" if ":" in host else host
     return f"http://{shown}:{listener.getsockname()[1]}"
+
+
+def _bounds() -> Bounds:
+    """As many connections as the process may have files open for, some left for the store's own; none of one address takes all."""
+    from uploader.server.connection import Bounds
+
+    try:
+        import resource
+
+        files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    except ImportError:
+        files = _MAX_CONNECTIONS * 2
+    if files < 0:
+        files = _MAX_CONNECTIONS * 2
+    connections = max(16, min(_MAX_CONNECTIONS, files - _ACCEPTED_AT_ONCE - _OTHER_FILES))
+    return Bounds(connections=connections, connections_of_one_address=connections * 3 // 4)

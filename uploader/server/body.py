@@ -1,0 +1,46 @@
+"""Reads the body of a request that may be read: whole, or as the JSON of the protocol, with memory in proportion to what it may say."""
+
+from __future__ import annotations
+
+from fastapi import Request
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+
+from uploader.server.limit import BodyTooLarge
+from uploader.server.trouble import MalformedRequest
+from uploader.transfer import wire
+
+# A question has some ten values, a digest or a chunk of a manifest two or three in at least 67 bytes.
+_VALUES_PER_QUESTION = 16
+_BYTES_PER_VALUE = 24
+_FREE_VALUES = 1024
+
+
+async def read_body(request: Request, *, max_size_bytes: int) -> bytes:
+    """All of it. Raises `BodyTooLarge`, and an error that nobody hears where the client has gone."""
+    data = bytearray()
+    try:
+        async for piece in request.stream():
+            data += piece
+            if len(data) > max_size_bytes:
+                raise BodyTooLarge(max_size_bytes)
+    except ClientDisconnect:
+        raise HTTPException(400, headers={"Connection": "close"}) from None
+    return bytes(data)
+
+
+def parsed(data: bytes, *, max_batch: int) -> wire.Json:
+    """The JSON object in ``data``. Raises `MalformedRequest`, also for more values than a message of that length can mean.
+
+    A value of two bytes takes a hundred when it is parsed.
+    """
+    values = data.count(b",") + data.count(b"[") + data.count(b"{")
+    if values > _FREE_VALUES + _VALUES_PER_QUESTION * max_batch + len(data) // _BYTES_PER_VALUE:
+        raise MalformedRequest(f"{values} values are too many for a body of {len(data)} bytes")
+    try:
+        value = wire.loads(data)
+    except ValueError as error:
+        raise MalformedRequest(f"the body is no JSON: {str(error)[:200]}") from error
+    if not isinstance(value, dict):
+        raise MalformedRequest("the body: an object is needed")
+    return value
