@@ -23,7 +23,7 @@ from uploader.transfer.protocol import Answer, Capabilities, Committed, Holding,
 from uploader.transfer.send import send
 from uploader.values import replace
 
-ONE, OTHER = make_artifact("c1", functions=300, max_chunk_size_bytes=5000), make_artifact("c2")
+ONE, OTHER = make_artifact("c1", chunks=3), make_artifact("c2")
 Open = Callable[[str], HttpDestination]
 
 
