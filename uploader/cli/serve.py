@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -50,10 +51,11 @@ def command(
     from uploader.config import size_bytes_of
     from uploader.server.serve import DEFAULT_REQUEST_SIZE_BYTES, serve
 
+    said = max_request_size or os.environ.get("SYMUP_MAX_REQUEST_SIZE") or None
     try:
-        limit_size_bytes = DEFAULT_REQUEST_SIZE_BYTES if max_request_size is None else size_bytes_of(max_request_size)
+        limit_size_bytes = DEFAULT_REQUEST_SIZE_BYTES if said is None else size_bytes_of(said)
     except ValueError as error:
-        raise UsageError(f"--max-request-size {max_request_size!r} {error}", remedy="Give a size like 1M.") from error
+        raise UsageError(f"--max-request-size {said!r} is no size", remedy="Give one like 1M.") from error
     folder = _folder(store, create=create)
 
     def on_listening(url: str) -> None:
