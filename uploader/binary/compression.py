@@ -20,6 +20,9 @@ ELFCOMPRESS_ZSTD = 2
 
 _GNU_HEADER = struct.Struct(">4sQ")
 
+MAX_HEADER_BYTES = 24
+"""The longest that a header is: ``Elf64_Chdr``."""
+
 MAX_RATIO = 1032
 """The most that deflate can shrink: 258 bytes for two bits (zlib's technical notes, "Maximum Compression Factor").
 
@@ -102,12 +105,9 @@ def inflate(
     """
     if declared_size_bytes > len(data) * MAX_RATIO + SLACK_BYTES:
         raise MalformedElf(f"a section of {len(data)} compressed bytes claims to inflate to {declared_size_bytes}")
-    try:
-        if compression is Compression.ZSTD:
-            return _inflate_zstd(data, declared_size_bytes)
-        return _inflate_zlib(data, declared_size_bytes, beside=beside)
-    except MemoryError as error:
-        raise MalformedElf(f"no memory to inflate a section to {declared_size_bytes} bytes") from error
+    if compression is Compression.ZSTD:
+        return _inflate_zstd(data, declared_size_bytes)
+    return _inflate_zlib(data, declared_size_bytes, beside=beside)
 
 
 def _inflate_zlib(data: memoryview | bytes, declared_size_bytes: int, *, beside: bool) -> memoryview:

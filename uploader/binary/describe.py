@@ -81,7 +81,7 @@ class _Describing:
 
     def __init__(self, elf: ElfFile) -> None:
         self.elf = elf
-        self.stream = _Ration(elf.bytes_at(0, elf.size_bytes))
+        self.stream = _Ration(elf)
         self.told = Description()
 
     def run(self) -> Description:
@@ -204,10 +204,10 @@ class _Describing:
 
 
 class _Ration:
-    """A stream over bytes that gives only so much, and then an error."""
+    """A stream over a file's bytes that gives only so much, and then an error."""
 
-    def __init__(self, data: memoryview) -> None:
-        self._data = data
+    def __init__(self, elf: ElfFile) -> None:
+        self._elf = elf
         self._position = 0
         self.refill()
 
@@ -217,7 +217,7 @@ class _Ration:
         self._bytes = MAX_READ_BYTES
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: len(self._data)}[whence]
+        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: self._elf.size_bytes}[whence]
         if base + offset < 0:
             raise ValueError("a place before the file's begin")
         self._position = base + offset
@@ -227,13 +227,13 @@ class _Ration:
         return self._position
 
     def read(self, size_bytes: int = -1) -> bytes:
-        end = len(self._data) if size_bytes < 0 else min(self._position + size_bytes, len(self._data))
+        end = self._elf.size_bytes if size_bytes < 0 else min(self._position + size_bytes, self._elf.size_bytes)
         count = max(end - self._position, 0)
         self._reads -= 1
         self._bytes -= count
         if self._reads < 0 or self._bytes < 0:
             raise ValueError("it is larger than any real one")
-        data = bytes(self._data[self._position : self._position + count])
+        data = bytes(self._elf.bytes_at(self._position, count)) if count else b""
         self._position += count
         return data
 

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import contextlib
-import errno
-import io
 import mmap
 import os
-import stat
 import struct
 import threading
 from collections.abc import Callable, Iterator
 from functools import cached_property, partial
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from uploader.binary.compression import (
+    MAX_HEADER_BYTES,
     CompressionHeader,
     inflate,
     read_gnu_header,
     read_header,
 )
+from uploader.binary.file_bytes import FetchedBytes, opened
 from uploader.binary.headers import (
     EM_386,
     EM_AARCH64,
@@ -41,7 +40,7 @@ from uploader.binary.headers import (
     read_headers,
 )
 from uploader.binary.layout import lay_out
-from uploader.errors import InputError, MalformedElf, NotElf
+from uploader.errors import MalformedElf, NotElf
 
 _MACHINE_NAMES = {
     2: "sparc",
@@ -61,14 +60,7 @@ _MACHINE_NAMES = {
     258: "loongarch",
 }
 
-MAX_HOLES_BYTES = 1 << 30
-"""Up to here a file may be as sparse as it likes."""
-
-MAX_SPARSENESS = 64
-"""How many times its place on the disk a larger file may be long. File systems that compress make debug information a tenth."""
-
-_BLOCK_BYTES = 512
-"""What ``st_blocks`` counts, whatever the file system's own blocks are."""
+PIECE_BYTES = 1 << 20
 
 MAX_NOTE_BYTES = 16 << 20
 """Bytes of notes that are read in one file; an executable's take a few hundred."""
@@ -81,12 +73,12 @@ class ElfFile:
     `close`. All methods may be called from several threads at once.
     """
 
-    def __init__(self, data: memoryview, stream: Any, *, path: str) -> None:
-        """Takes the bytes and a stream over them; `open` and `from_bytes` are the ways in."""
+    def __init__(self, data: memoryview | FetchedBytes, mapping: mmap.mmap | None = None, *, path: str) -> None:
+        """Takes the bytes, and what they are a view of where that is to be closed; `open` and `from_bytes` are the ways in."""
         self.path = path
         self.size_bytes = len(data)
         self._data = data
-        self._stream = stream
+        self._mapping = mapping
         if bytes(data[:4]) != MAGIC:
             raise NotElf(f"{path or 'the input'} is not an ELF file")
         try:
@@ -103,53 +95,35 @@ class ElfFile:
         self._ahead: dict[int, _Ahead] = {}
 
     @classmethod
-    def open(cls, path: str | os.PathLike[str]) -> ElfFile:
-        """Maps the file read-only and reads its headers.
+    def open(cls, path: str | os.PathLike[str], *, mapped: bool = True) -> ElfFile:
+        """Opens a file read-only and reads its headers.
 
-        Raises `NotElf` for what isn't a regular ELF file, `MalformedElf` for damaged headers, `InputError` where the file can't
-        be opened. A file that another process cuts short while it is open may end this process (SIGBUS): give files at rest.
+        A large file is mapped: that another process cuts it short while it is open may end this one (SIGBUS). Without ``mapped`` its
+        bytes are read as they are asked for, which raises `InputError` then; that is for who wants headers and little more.
+        Raises `NotElf` for what isn't a regular ELF file, `MalformedElf` for damaged headers, `InputError` where the file can't be
+        opened or read.
         """
         name = os.fspath(path)
+        data, mapping = opened(name, mapped=mapped)
         try:
-            # A device may do something where it is merely opened.
-            if not stat.S_ISREG(os.stat(name).st_mode):
-                raise NotElf(f"{name} is not a regular file")
-            descriptor = os.open(
-                name,
-                os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0),
-            )
-        except (OSError, ValueError) as error:
-            raise InputError(f"{name} can't be opened: {getattr(error, 'strerror', None) or error}") from error
-        try:
-            status = os.fstat(descriptor)
-            if not stat.S_ISREG(status.st_mode):
-                raise NotElf(f"{name} is not a regular file")
-            if not status.st_size:
-                raise NotElf(f"{name} is empty")
-            _check_sparse(name, descriptor, status)
-            mapped = mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ)
-        except (OSError, ValueError) as error:
-            raise InputError(f"{name} can't be read: {getattr(error, 'strerror', None) or error}") from error
-        finally:
-            os.close(descriptor)
-        view = memoryview(mapped)
-        try:
-            return cls(view, mapped, path=name)
+            return cls(data, mapping, path=name)
         except BaseException:
-            view.release()
-            mapped.close()
+            data.release()
+            if mapping is not None:
+                mapping.close()
             raise
 
     @classmethod
     def from_bytes(cls, data: bytes | memoryview, name: str = "") -> ElfFile:
         """Reads an ELF file that is already in memory; ``name`` stands for it in messages. Errors as in `open`."""
-        return cls(memoryview(data).toreadonly(), io.BytesIO(data), path=name)
+        return cls(memoryview(data).toreadonly(), path=name)
 
     def close(self) -> None:
         """Lets the file go; views that `contents` gave stay valid and keep it mapped until they are dropped."""
         try:
             self._data.release()
-            self._stream.close()
+            if self._mapping is not None:
+                self._mapping.close()
         except BufferError:
             pass
 
@@ -189,8 +163,8 @@ class ElfFile:
             self._ahead[section.index] = _Ahead(partial(self._contents, beside=True), section)
 
     def _contents(self, section: Section, *, beside: bool = False) -> memoryview:
+        header = self._compression(section)
         stored = self._stored(section)
-        header = self._compression(section, stored)
         if header is None:
             return stored
         inflated = inflate(
@@ -204,19 +178,24 @@ class ElfFile:
 
     def _let_go_of_pages(self, section: Section) -> None:
         """Takes a section's pages out of this process's memory: once inflated, the compressed bytes are not asked for again."""
-        if isinstance(self._stream, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+        if self._mapping is not None and hasattr(mmap, "MADV_DONTNEED"):
             start = section.offset - section.offset % mmap.PAGESIZE
             with contextlib.suppress(OSError, ValueError):
-                self._stream.madvise(mmap.MADV_DONTNEED, start, section.offset + section.size_bytes - start)
+                self._mapping.madvise(mmap.MADV_DONTNEED, start, section.offset + section.size_bytes - start)
 
     def inflated_size_bytes(self, section: Section) -> int:
         """How long `contents` says it will be, from the headers alone: a claim, until `contents` has proven it.
 
         Raises `MalformedElf` as `contents` does, where the headers alone show it.
         """
-        stored = self._stored(section)
-        header = self._compression(section, stored)
-        return len(stored) if header is None else header.inflated_size_bytes
+        header = self._compression(section)
+        start, end = self._span(section)
+        return end - start if header is None else header.inflated_size_bytes
+
+    def pieces_at(self, offset: int, size_bytes: int) -> Iterator[memoryview]:
+        """The same as `bytes_at` gives, in pieces that are small enough to be held one at a time."""
+        for start in range(offset, offset + size_bytes, PIECE_BYTES):
+            yield self.bytes_at(start, min(PIECE_BYTES, offset + size_bytes - start))
 
     def bytes_at(self, offset: int, size_bytes: int) -> memoryview:
         """Raw bytes of the file. Raises `MalformedElf` where they reach past its end."""
@@ -324,21 +303,28 @@ class ElfFile:
             yield name.rstrip(b"\0").decode("latin-1"), kind, bytes(area[desc:end])
             position = _align(end, alignment)
 
-    def _stored(self, section: Section) -> memoryview:
+    def _span(self, section: Section) -> tuple[int, int]:
+        """Where the section's bytes lie in the file; nowhere, where they aren't in it."""
         if not section.has_bytes:
-            return memoryview(b"")
+            return 0, 0
         end = section.offset + section.size_bytes
         if end > self.size_bytes:
             raise MalformedElf(
                 f"{self.path or 'the input'}: section {section.name} reaches to byte {end} of {self.size_bytes}"
             )
-        return self._data[section.offset : end]
+        return section.offset, end
 
-    def _compression(self, section: Section, stored: memoryview) -> CompressionHeader | None:
-        if section.flags & SHF_COMPRESSED and section.has_bytes:
-            return read_header(stored, bits=self.bits, little_endian=self.little_endian)
+    def _stored(self, section: Section) -> memoryview:
+        start, end = self._span(section)
+        return self._data[start:end]
+
+    def _compression(self, section: Section) -> CompressionHeader | None:
+        start, end = self._span(section)
         if section.compressed:
-            return read_gnu_header(stored)
+            head = self._data[start : min(end, start + MAX_HEADER_BYTES)]
+            if section.flags & SHF_COMPRESSED:
+                return read_header(head, bits=self.bits, little_endian=self.little_endian)
+            return read_gnu_header(head)
         return None
 
     @cached_property
@@ -379,34 +365,6 @@ class _Ahead:
             self._contents = self._read(self._section)
         except BaseException as error:  # noqa: BLE001  # raised where the section is asked for
             self._error = error
-
-
-def _check_sparse(name: str, descriptor: int, status: os.stat_result) -> None:
-    """Raises `MalformedElf` for a file that is next to nothing but holes: it costs as much to read as if all were there."""
-    least_bytes = status.st_size // MAX_SPARSENESS
-    # Some file systems count blocks late, so that few of them only give reason to look.
-    if status.st_size > MAX_HOLES_BYTES and getattr(status, "st_blocks", least_bytes) * _BLOCK_BYTES < least_bytes:
-        filled_bytes = _filled_bytes(descriptor, least_bytes)
-        if filled_bytes < least_bytes:
-            raise MalformedElf(
-                f"{name} claims {status.st_size} bytes, of which all but {filled_bytes} are holes: no linker writes such a file"
-            )
-
-
-def _filled_bytes(descriptor: int, enough_bytes: int) -> int:
-    """How much of a file is no hole, counted up to ``enough_bytes``; that many where the system can't tell."""
-    filled_bytes = position = 0
-    try:
-        while filled_bytes < enough_bytes:
-            position = os.lseek(descriptor, position, os.SEEK_DATA)
-            end = os.lseek(descriptor, position, os.SEEK_HOLE)
-            filled_bytes += end - position
-            position = end
-    except OSError as error:
-        return filled_bytes if error.errno == errno.ENXIO else enough_bytes  # Only holes follow.
-    except AttributeError:
-        return enough_bytes
-    return filled_bytes
 
 
 def _align(value: int, alignment: int) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 
+from uploader.binary.file_bytes import FetchedBytes
 from uploader.errors import MalformedElf
 from uploader.values import frozen
 
@@ -129,14 +130,17 @@ class Headers:
     segments: tuple[Segment, ...]
 
 
-def read_headers(data: memoryview) -> Headers:
+def read_headers(data: memoryview | FetchedBytes) -> Headers:
     """Reads the headers of a file that begins with `MAGIC`. Raises `MalformedElf`; its message begins with a verb."""
     if len(data) < MIN_SIZE_BYTES:
         raise MalformedElf("ends within its ELF header")
-    bits = {1: 32, 2: 64}.get(data[4])
-    order = {1: "<", 2: ">"}.get(data[5])
+    identification = bytes(data[:_IDENT_SIZE_BYTES])
+    bits = {1: 32, 2: 64}.get(identification[4])
+    order = {1: "<", 2: ">"}.get(identification[5])
     if bits is None or order is None:
-        raise MalformedElf(f"has damaged ELF headers: no class {data[4]} or byte order {data[5]} is known")
+        raise MalformedElf(
+            f"has damaged ELF headers: no class {identification[4]} or byte order {identification[5]} is known"
+        )
     layout = struct.Struct(order + _ELF_HEADER[bits])
     if len(data) < _IDENT_SIZE_BYTES + layout.size:
         raise MalformedElf("ends within its ELF header")
@@ -154,14 +158,14 @@ def read_headers(data: memoryview) -> Headers:
         section_size,
         section_count,
         names_index,
-    ) = layout.unpack_from(data, _IDENT_SIZE_BYTES)
+    ) = layout.unpack(data[_IDENT_SIZE_BYTES : _IDENT_SIZE_BYTES + layout.size])
     layout = struct.Struct(order + _SECTION_HEADER[bits])
     sections: tuple[Section, ...] = ()
     if section_offset:
         # More sections than the header can count are counted by the first of them.
         if not section_count:
             _check_table(data, "section", section_offset, 1, layout.size, layout.size)
-            section_count = layout.unpack_from(data, section_offset)[5]
+            section_count = layout.unpack(data[section_offset : section_offset + layout.size])[5]
         if section_count:
             _check_table(data, "section", section_offset, section_count, section_size, layout.size)
             rows = list(_rows(data, layout, section_offset, section_count, section_size))
@@ -186,7 +190,9 @@ def read_headers(data: memoryview) -> Headers:
     )
 
 
-def _check_table(data: memoryview, what: str, offset: int, count: int, entry_size: int, least_size: int) -> None:
+def _check_table(
+    data: memoryview | FetchedBytes, what: str, offset: int, count: int, entry_size: int, least_size: int
+) -> None:
     if entry_size < least_size:
         raise MalformedElf(f"has {what} headers of {entry_size} bytes, too small")
     if count > MAX_HEADERS:
@@ -196,12 +202,13 @@ def _check_table(data: memoryview, what: str, offset: int, count: int, entry_siz
 
 
 def _rows(
-    data: memoryview, layout: struct.Struct, offset: int, count: int, entry_size: int
+    data: memoryview | FetchedBytes, layout: struct.Struct, offset: int, count: int, entry_size: int
 ) -> Iterator[tuple[int, ...]]:
-    return (layout.unpack_from(data, position) for position in range(offset, offset + count * entry_size, entry_size))
+    table = data[offset : offset + count * entry_size]
+    return (layout.unpack_from(table, position) for position in range(0, count * entry_size, entry_size))
 
 
-def _sections(data: memoryview, rows: list[tuple[int, ...]], names_index: int) -> tuple[Section, ...]:
+def _sections(data: memoryview | FetchedBytes, rows: list[tuple[int, ...]], names_index: int) -> tuple[Section, ...]:
     names = _name_table(data, rows, names_index)
     # Names may overlap: without a bound, a crafted table makes their sum grow with the square of the file.
     budget = len(names) + MAX_NAME_OVERLAP_BYTES
@@ -231,7 +238,7 @@ def _sections(data: memoryview, rows: list[tuple[int, ...]], names_index: int) -
     return tuple(sections)
 
 
-def _name_table(data: memoryview, rows: list[tuple[int, ...]], index: int) -> bytes:
+def _name_table(data: memoryview | FetchedBytes, rows: list[tuple[int, ...]], index: int) -> bytes:
     if not index:
         return b""
     if index >= len(rows):

@@ -84,7 +84,8 @@ def identify(elf: ElfFile) -> Identified:
     """The ids of a file and what it holds.
 
     The primary id is the GNU build-id, else the Go build id, else the file id; the others are aliases. An id that
-    is damaged or unheard of is passed over. Never raises: an open `ElfFile` has all that this needs.
+    is damaged or unheard of is passed over. An open `ElfFile` has all that this needs: it raises `InputError` only where the file changes
+    meanwhile.
     """
     sources = _sources(elf)
     code = _code_sections(elf)
@@ -135,7 +136,8 @@ def code_digest(elf: ElfFile) -> str | None:
         name = section.name.encode("utf-8", "surrogateescape")
         digest.update(struct.pack(">QQQ", len(name), section.address, section.size_bytes) + name)
         if section.has_bytes:
-            digest.update(elf.bytes_at(section.offset, section.size_bytes))
+            for piece in elf.pieces_at(section.offset, section.size_bytes):
+                digest.update(piece)
     return digest.hexdigest()
 
 

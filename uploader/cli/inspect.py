@@ -102,7 +102,7 @@ def _binary_page(path: Path, debug: DebugSources) -> dict[str, Any]:
     from uploader.discover.archives import look_at
 
     try:
-        with ElfFile.open(path) as elf:
+        with ElfFile.open(path, mapped=False) as elf:
             found = identify(elf)
             executable_bytes = sum(end - start for start, end in elf.executable_ranges())
             bits, little_endian = elf.bits, elf.little_endian

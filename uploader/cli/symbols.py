@@ -35,7 +35,7 @@ def symbols_for(word: str, chosen: Settings) -> bytes | memoryview:
         from uploader.binary.elf import ElfFile
         from uploader.binary.identity import identify
 
-        with ElfFile.open(path) as elf:
+        with ElfFile.open(path, mapped=False) as elf:
             symbol_id = identify(elf).identity.primary
         return _fetched(symbol_id, chosen)
     raise MalformedGsym(f"{word} is neither a GSYM file nor an ELF file")

@@ -140,7 +140,7 @@ class Companions:
                 if not isinstance(item, Found):
                     continue
                 try:
-                    with ElfFile.open(item.path) as elf:
+                    with ElfFile.open(item.path, mapped=False) as elf:
                         key = build_id_of(identify(elf)) or os.path.basename(item.path)
                 except InputError:
                     continue
@@ -154,7 +154,7 @@ def check(binary: Identified, path: str, *, build_id_only: bool = False) -> Iden
     With ``build_id_only`` no CRC will do. Never raises.
     """
     try:
-        with ElfFile.open(path) as elf:
+        with ElfFile.open(path, mapped=False) as elf:
             file = identify(elf)
             reason = _mismatch(binary, file, elf, build_id_only=build_id_only)
     except InputError as error:
@@ -182,7 +182,9 @@ def _mismatch(binary: Identified, file: Identified, elf: ElfFile, *, build_id_on
         whose = "it has no build-id" if wanted else "the binary has no build-id"
         if link is None or build_id_only:
             return f"{whose}{'' if build_id_only else ' and no .gnu_debuglink'} to tell that they belong together"
-        crc = zlib.crc32(elf.bytes_at(0, elf.size_bytes))
+        crc = 0
+        for piece in elf.pieces_at(0, elf.size_bytes):
+            crc = zlib.crc32(piece, crc)
         if crc != link.crc32:
             return f"{whose}, and its CRC is {crc:08x}, where .gnu_debuglink says {link.crc32:08x}"
     if binary.code_sections and file.code_sections and binary.code_sections != file.code_sections:

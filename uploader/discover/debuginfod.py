@@ -242,7 +242,7 @@ def _companion_of(binary: Identified) -> _Check:
 def _of_id(build_id: str) -> _Check:
     def check_file(path: str) -> Identified | Rejected:
         try:
-            with ElfFile.open(path) as elf:
+            with ElfFile.open(path, mapped=False) as elf:
                 file = identify(elf)
         except InputError as error:
             return Rejected(path=path, reason=error.message.removeprefix(path).lstrip(": "))

@@ -93,7 +93,12 @@ def convert(
 
     try:
         # Who asks debuginfod has to tell of it, and keeps to one process.
-        with Crew(gathered.artifacts, jobs=jobs, processes=debug.debuginfod is None) as crew:
+        with Crew(
+            gathered.artifacts,
+            jobs=jobs,
+            processes=debug.debuginfod is None,
+            max_memory_bytes=schedule.max_memory_bytes,
+        ) as crew:
             for outcome in crew.carried(schedule, carry, threads=jobs):
                 left -= 1
                 outcomes.append(outcome)

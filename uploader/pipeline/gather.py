@@ -168,7 +168,7 @@ def _identified(found: Found, *, build_internals: bool) -> Identified | PassedOv
     """What a file is, or its outcome."""
     path = found.path
     try:
-        with ElfFile.open(path) as elf:
+        with ElfFile.open(path, mapped=False) as elf:
             file = identify(elf)
             if not (build_internals or found.explicit) and is_procedural_macro(elf):
                 return PassedOver(path=path, what=PROCEDURAL_MACROS, remedy=BUILD_INTERNALS_REMEDY)
@@ -243,7 +243,7 @@ def _in_conflict(files: Iterable[Identified]) -> bool:
             shapes.add(file.code_sections)
         if file.has_code_bytes:
             try:
-                with ElfFile.open(file.path) as elf:
+                with ElfFile.open(file.path, mapped=False) as elf:
                     digests.add(code_digest(elf))
             except InputError:
                 digests.add(f"unreadable {file.path}")

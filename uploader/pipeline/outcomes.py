@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -9,12 +10,15 @@ from uploader.binary.identity import Identified
 from uploader.errors import ExitCode, NothingFound, SymupError
 from uploader.model import Decision, LeftOut, Outcome, Quality
 from uploader.pipeline.artifact import Artifact
+from uploader.pipeline.limit import wants_memory
 from uploader.pipeline.processes import WorkerKilled
 from uploader.pipeline.verdict import exit_code
 from uploader.values import frozen, replace
 
 NO_FUNCTIONS = "no function symbols in it"
-MEMORY_REMEDY = "Give it more memory, or a lower --max-memory."
+KILLED_REMEDY = "Give it more memory, or a lower --max-memory, so that less is converted beside it."
+MEMORY_REMEDY = "Allow it more with --max-memory where the machine has more, or leave the file out with --exclude."
+CHANGED_REMEDY = "Run the command again once whatever writes the file is done."
 NO_FUNCTIONS_REMEDY = "Give the unstripped file, or its debug file beside it."
 
 _HELPFUL = {Decision.STORED, Decision.PRESENT, Decision.CONVERTED, Decision.PLANNED}
@@ -92,11 +96,13 @@ def stumbled(path: str, error: Exception) -> Outcome:
 
     logging.getLogger(__name__).debug("unexpected error in %s", path, exc_info=error)
     if isinstance(error, WorkerKilled):
+        if error.signal_number == getattr(signal, "SIGBUS", None):
+            return failed(path, "was cut short while it was read, twice", remedy=CHANGED_REMEDY)
         return failed(
-            path, "the process that converted it was killed, twice: most likely memory ran out", remedy=MEMORY_REMEDY
+            path, "the process that converted it was killed, twice: most likely memory ran out", remedy=KILLED_REMEDY
         )
-    if isinstance(error, MemoryError):
-        return failed(path, "not enough memory for this file", remedy=MEMORY_REMEDY)
+    if wants_memory(error):
+        return failed(path, "converting it takes more memory than is allowed", remedy=MEMORY_REMEDY)
     if isinstance(error, OSError):
         return failed(path, f"can't be read: {error.strerror or error}")
     return failed(

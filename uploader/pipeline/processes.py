@@ -27,6 +27,11 @@ def forks() -> bool:
 class WorkerKilled(Exception):
     """The process that worked on a call is gone, and so was the one that tried it again."""
 
+    def __init__(self, signal_number: int = 0) -> None:
+        super().__init__(signal_number)
+        self.signal_number = signal_number
+        """What the last one was killed by; 0 where that is not known."""
+
 
 class Processes:
     """A few processes that run calls: functions of modules, with arguments and results that can be pickled.
@@ -42,9 +47,10 @@ class Processes:
         self._idle: list[_Worker] = []
         self._stopped = False
         if forks():
-            # What every worker would import is imported once.
-            import uploader.extract.extract
-            import uploader.gsym.encode  # noqa: F401  # for the workers
+            if count > 1:
+                # What every worker would import is imported once; a single one imports it while it inflates.
+                import uploader.extract.extract
+                import uploader.gsym.encode  # noqa: F401  # for the workers
 
             # Looking for garbage writes to every object, and so would copy all that a forked process shares with this one.
             gc.freeze()
@@ -60,6 +66,7 @@ class Processes:
 
         Where the process is killed meanwhile, another tries once more; raises `WorkerKilled` where that one is killed, too.
         """
+        killed_by = 0
         for _ in range(2):
             if self._stopped:
                 break
@@ -68,13 +75,14 @@ class Processes:
                 succeeded, value = worker.run(function, arguments, named)
             except (EOFError, OSError):
                 self._end(worker)
+                killed_by = worker.killed_by
                 continue
             with self._lock:
                 self._idle.append(worker)
             if succeeded:
                 return value  # type: ignore[no-any-return]  # what the function gave
             raise value
-        raise WorkerKilled
+        raise WorkerKilled(killed_by)
 
     def kill(self) -> None:
         """Ends all of them at once, whatever they are at."""
@@ -137,6 +145,11 @@ class _Worker:
         """Ends the process; a thread that waits for its answer learns of it by the end of the pipe, which closes with this object."""
         with contextlib.suppress(OSError):
             self._process.kill()
+
+    @property
+    def killed_by(self) -> int:
+        """The signal that ended the process; 0 where it ended otherwise, or has not been waited for."""
+        return max(-(self._process.exitcode or 0), 0)
 
     def join(self) -> None:
         """Waits until the killed process is gone."""

@@ -37,7 +37,7 @@ class Schedule:
     ) -> None:
         self._waiting = sorted(artifacts, key=lambda artifact: -artifact.size_bytes)
         self._jobs = jobs
-        self._max_memory_bytes = max_memory_bytes
+        self.max_memory_bytes = max_memory_bytes
         self._peak_bytes = {id(artifact): peak_bytes(artifact) for artifact in artifacts}
         self._running: dict[int, int] = {}
         self._stopped = False
@@ -48,7 +48,7 @@ class Schedule:
         return [
             (artifact, self._peak_bytes[id(artifact)])
             for artifact in self._waiting
-            if self._max_memory_bytes is not None and self._peak_bytes[id(artifact)] > self._max_memory_bytes
+            if self.max_memory_bytes is not None and self._peak_bytes[id(artifact)] > self.max_memory_bytes
         ]
 
     def take(self) -> Artifact | None:
@@ -66,7 +66,7 @@ class Schedule:
         with self._changed:
             if len(self._running) >= self._jobs:
                 return None
-            free = None if self._max_memory_bytes is None else self._max_memory_bytes - sum(self._running.values())
+            free = None if self.max_memory_bytes is None else self.max_memory_bytes - sum(self._running.values())
             for index, artifact in enumerate(self._waiting):
                 needed = self._peak_bytes[id(artifact)]
                 if not self._running or free is None or needed <= free:

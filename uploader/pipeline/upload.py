@@ -211,7 +211,12 @@ class _Upload:
         )
         try:
             # Who asks debuginfod has to tell of it, and keeps to one process.
-            with Crew(artifacts, jobs=self.jobs, processes=self.debug.debuginfod is None) as crew:
+            with Crew(
+                artifacts,
+                jobs=self.jobs,
+                processes=self.debug.debuginfod is None,
+                max_memory_bytes=schedule.max_memory_bytes,
+            ) as crew:
                 threads = self.jobs + FILES_IN_SENDING
                 carry = partial(self.carry, crew=crew, schedule=schedule, chunks=chunks)
                 for outcome in crew.carried(schedule, carry, threads=threads):
