@@ -36,12 +36,13 @@ def llvm_chains(gsymutil: Gsymutil, path: Path, addresses: list[int]) -> dict[in
 
 
 def our_chain(gsym: Gsym, address: int) -> Chain:
+    """Of a place without a file LLVM tells nothing."""
     return [
         (
             frame.name.decode(),
             frame.offset_bytes,
             (frame.directory + b"/" + frame.base).decode() if frame.base else "",
-            frame.line,
+            frame.line if frame.base else 0,
         )
         for frame in gsym.lookup(address)
     ]

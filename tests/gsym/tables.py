@@ -16,7 +16,7 @@ LINE_STEPS = (0, 1, 1, 1, 2, 3, -1, -5, 7, 14, 15, -14, 63, 64, -64, -65, 300, -
 def random_table(
     rng: random.Random, *, pieces: int, far: bool = True, for_llvm: bool = False, aliases: bool = False
 ) -> SymbolTable:
-    """A sound table. ``for_llvm`` leaves out what LLVM's lookup can't show: inlines without rows or call files."""
+    """A sound table. ``for_llvm`` leaves out what LLVM's lookup can't show: inlines without rows."""
     table = SymbolTable()
     table.names = [b"", *(b"name%d" % number for number in range(1, 30)), b"_Z3f\xc3\xa4v", b"a" * 300]
     table.files = [(b"", b""), *((b"/dir%d" % (number % 4), b"f%d.c" % number) for number in range(1, 200))]
@@ -33,7 +33,7 @@ def random_table(
             _add_rows(rng, table, start, end)
         table.row_first.append(len(table.row_address))
         if rng.random() < 0.7 and (has_rows or not for_llvm):
-            _add_nodes(rng, table, [(start, end)], 1, 1 if for_llvm else 0)
+            _add_nodes(rng, table, [(start, end)], 1)
         table.node_first.append(len(table.node_depth))
         address = end
     if aliases:
@@ -66,9 +66,7 @@ def _add_rows(rng: random.Random, table: SymbolTable, start: int, end: int) -> N
         address += rng.choice(STEPS)
 
 
-def _add_nodes(
-    rng: random.Random, table: SymbolTable, parent: list[tuple[int, int]], depth: int, least_file: int
-) -> None:
+def _add_nodes(rng: random.Random, table: SymbolTable, parent: list[tuple[int, int]], depth: int) -> None:
     """Cuts the parent's ranges into stretches and deals them to a few siblings in turn, so that siblings interleave."""
     stretches = []
     for start, end in parent:
@@ -81,14 +79,14 @@ def _add_nodes(
             continue
         table.node_depth.append(depth)
         table.node_name.append(rng.randrange(1, len(table.names)))
-        table.node_call_file.append(rng.randrange(least_file, len(table.files)))
+        table.node_call_file.append(rng.choice((0, 1, rng.randrange(len(table.files)))))
         table.node_call_line.append(rng.choice((0, 1, 200, 0xFFFFFFFF)))
         for low, high in ranges:
             table.range_start.append(low)
             table.range_end.append(high)
         table.range_first.append(len(table.range_start))
         if depth < 6 and rng.random() < 0.5:
-            _add_nodes(rng, table, ranges, depth + 1, least_file)
+            _add_nodes(rng, table, ranges, depth + 1)
 
 
 @st.composite

@@ -39,13 +39,14 @@ def decode(data: Data) -> tuple[Header, SymbolTable]:
         strict=True,
     )
     table.end = infos.end
-    decode_line_tables(data, table, infos.line_begin, infos.line_end, file_count=len(table.files), strict=True)
+    file_count = len(table.files)
+    decode_line_tables(data, table, infos.line_begin, infos.line_end, file_count=file_count, strict=True)
     node_name_offsets = decode_inline_trees(
         data,
         table,
         infos.inline_begin,
         infos.inline_end,
-        file_count=len(table.files),
+        file_count=file_count,
         name_bytes=header.offset_size_bytes,
         little_endian=header.little_endian,
         strict=True,
@@ -62,7 +63,16 @@ def decode(data: Data) -> tuple[Header, SymbolTable]:
     table.names = read_strings(strings, offsets)
     if b"" in table.names[1:]:
         raise MalformedGsym("a function has an empty name")
+    _forget_nameless_file(table)
     return header, table
+
+
+def _forget_nameless_file(table: SymbolTable) -> None:
+    """Takes away the file that `encode` writes for inlines of unknown places: in a table these have file 0."""
+    last = len(table.files) - 1
+    if last > 0 and table.files[last] == (b"", b"") and last not in table.row_file:
+        table.node_call_file = array("I", [0 if file == last else file for file in table.node_call_file])
+        table.files = table.files[:last]
 
 
 def _starts(data: Data, header: Header) -> array[int]:

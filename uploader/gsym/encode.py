@@ -84,19 +84,29 @@ def encode(
         return _write_v2(pieces, tables, base_address, uuid, little_endian)
 
 
+NO_FILE = 0
+"""Of a table's files: the one that inlines of unknown places have."""
+
+
 def _collect(table: SymbolTable, used_files: list[int]) -> _Tables:
-    """Places names and files in the string table. Names are sorted, which compresses best."""
+    """Places names and files in the string table. Names are sorted, which compresses best.
+
+    LLVM's reader leaves out the frame of a caller where both strings of its file stand at offset 0. So the name of ``NO_FILE`` is the
+    empty string that ends the string table.
+    """
     used_names = used_ids((table.name, table.node_name, table.alias_name), len(table.names))
     strings = StringTable(table.names, used_names, ascending=table.names_ascend)
-    files = [strings.add(text) for file in used_files for text in table.files[file]]
+    files = [strings.add(text) for file in used_files if file != NO_FILE for text in table.files[file]]
+    if NO_FILE in used_files:
+        files += [0, strings.size_bytes - 1]
     return _Tables(strings=strings, files=[0, 0, *files])
 
 
 def _used_files(table: SymbolTable) -> list[int]:
-    """The files that rows or call sites name, the most used first, so that the common ones have the short numbers."""
+    """The files that rows or call sites name, the most used first, so that the common ones have the short numbers; ``NO_FILE`` last."""
     uses = count_uses((table.row_file, table.node_call_file), len(table.files))
-    used = [file for file in first_uses((table.row_file, table.node_call_file), len(table.files)) if file != 0]
-    used.sort(key=lambda file: -uses[file])
+    used = list(first_uses((table.row_file, table.node_call_file), len(table.files)))
+    used.sort(key=lambda file: (file == NO_FILE, -uses[file]))
     return used
 
 
