@@ -146,7 +146,7 @@ class SourceColumns:
       ``table_first[t]:table_first[t + 1]``, ascending by address; a row holds until the next, and one whose file is ``NONE`` says
       that nothing is known from there on.
     - Names index ``names`` (0: unknown). Files are slots: `file_at` turns one into (directory, base name).
-    - Nothing is clipped: inlines may leave their parents, siblings may overlap, functions may overlap.
+    - Nothing is clipped: inlines may leave their functions, siblings may overlap, functions may overlap.
     """
 
     names: NameTable

@@ -6,7 +6,8 @@ pyelftools' own gaps, kept out of the comparison (0.33):
 - up to DWARF 4 it gives no name for a file whose index is 0 or too large; such rows are gaps here;
 - it knows no tombstones: what lies outside of executable code is dropped on its side by the test;
 - it is slow: of Rust's binaries, which hold all of the standard library, only the program's own units are compared;
-- an inlined subroutine that states no code (DWARF 2 has no ranges to state it with) is left out on both sides, and all in it;
+- an inlined subroutine holds what is inlined into it, whatever code it states itself (DWARF 2 has no ranges for it); that is put right
+  here, and one in which no code is at all is left out;
 - it fails on what GNU as writes for `-gdwarf64`, which is not compared;
 - it reads no line table that no unit refers to, none of split DWARF, no zstd sections, no strx names in version 5 line tables.
 """
@@ -105,6 +106,16 @@ def last_component(name: str) -> str:
     return name.rsplit("::", 1)[-1]
 
 
+def _joined(spans: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    joined: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if joined and start <= joined[-1][1]:
+            joined[-1] = joined[-1][0], max(joined[-1][1], end)
+        else:
+            joined.append((start, end))
+    return tuple(joined)
+
+
 class Reference:
     """pyelftools' reading of the same file."""
 
@@ -142,10 +153,19 @@ class Reference:
             if child.tag == "DW_TAG_subprogram":
                 continue
             if child.tag == "DW_TAG_inlined_subroutine":
-                if not (spans := self.ranges(child)):
-                    continue
-                yield depth, last_component(self.name(child)), spans
-                yield from self._inlines(child, depth + 1)
+                spans = self.ranges(child)
+                below = list(self._inlines(child, depth + 1))
+                loose = [
+                    span
+                    for level, _, inner in below
+                    for span in inner
+                    if level == depth + 1 and not any(low <= span[0] and span[1] <= high for low, high in spans)
+                ]
+                if loose:
+                    spans = _joined([*spans, *loose])
+                if spans:
+                    yield depth, last_component(self.name(child)), spans
+                    yield from below
             else:
                 yield from self._inlines(child, depth)
 
@@ -170,13 +190,7 @@ class Reference:
             offset = 0 if getattr(entry, "is_absolute", False) else base
             if entry.begin_offset < entry.end_offset:
                 spans.append((entry.begin_offset + offset, entry.end_offset + offset))
-        joined: list[tuple[int, int]] = []
-        for start, end in sorted(spans):
-            if joined and start <= joined[-1][1]:
-                joined[-1] = joined[-1][0], max(joined[-1][1], end)
-            else:
-                joined.append((start, end))
-        return tuple(joined)
+        return _joined(spans)
 
     def name(self, die: Any) -> str:
         plain = ""

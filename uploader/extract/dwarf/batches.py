@@ -12,6 +12,7 @@ from uploader.extract.dwarf.abbrev import Abbrevs
 from uploader.extract.dwarf.die import DieReader
 from uploader.extract.dwarf.join import Batch, Joined, concatenated, gather, grouped, spans
 from uploader.extract.dwarf.names import NameReader
+from uploader.extract.dwarf.nest_inlines import InlineNester
 from uploader.extract.dwarf.ranges import RangeReader
 from uploader.extract.dwarf.sections import DwarfSections
 from uploader.extract.dwarf.strings import StringReader
@@ -67,6 +68,7 @@ class Walker:
         self._walk = Walk(part.reader(), part.sections.addresses, code.executable, code.end_of_first, size_bytes)
         self._function_ranges = RangeReader(part.sections, part.columns)
         self._node_ranges = RangeReader(part.sections, part.columns, size_bytes)
+        self._nester = InlineNester(code.executable)
 
     def walk(self, first: int, last: int) -> Batch:
         """All that the units ``first:last`` hold."""
@@ -86,7 +88,12 @@ class Walker:
             functions, functions["unit"], code.executable, code.end_of_first
         )
         node_unit = gather(nodes["function"], functions["unit"])
-        node_range, node_range_start, node_range_end = self._node_ranges.resolve(nodes, memoryview(node_unit), None)
+        node_range, node_range_start, node_range_end = self._nester.nest(
+            (memoryview(function_range), range_start, range_end),
+            (function_node, function_node_end),
+            nodes["depth"],
+            self._node_ranges.resolve(nodes, memoryview(node_unit), None),
+        )
         return Batch(
             functions=functions,
             nodes=nodes,

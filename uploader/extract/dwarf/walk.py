@@ -61,8 +61,8 @@ class Walk:
     """The columns of the units walked so far.
 
     ``function_*`` has an item a subprogram with code, ``node_*`` one an inlined subroutine in it, in DIE order, ``scope_*``
-    pairs of a DIE's offset and its scope's. ``*_pc`` is 1 with start and end in ``*_a`` and ``*_b``, or 2 with the raw value
-    and the form of DW_AT_ranges.
+    pairs of a DIE's offset and its scope's. ``*_pc`` is 1 with start and end in ``*_a`` and ``*_b``, 2 with the raw value
+    and the form of DW_AT_ranges, or 0 for a node that states no code, while those in it do.
     """
 
     reader: DieReader
@@ -276,8 +276,6 @@ class Walk:
                         self._scope(die, scopes)
                 elif function >= 0:
                     child_inline = self._node(function, inline_depth)
-                    if child_inline == 0:
-                        child_function = -1
             else:
                 i = skip_first[abbrev]
                 last = skip_end[abbrev]
@@ -358,7 +356,7 @@ class Walk:
     @cython.nogil
     @cython.exceptval(0xFFFFFFFE, check=True)
     def _node(self, function: cython.longlong, depth: cython.uint) -> cython.uint:
-        """Keeps an inlined subroutine; gives its depth, or 0 where it states no code: it is left out then, and all in it."""
+        """Keeps an inlined subroutine; gives its depth. One that states no code is kept until nothing was found in it, either."""
         pc: cython.uint = 0
         a: cython.ulonglong = 0
         b: cython.ulonglong = 0
@@ -371,9 +369,8 @@ class Walk:
             a = self._address(self.reader.form[LOW_PC], self.reader.value[LOW_PC])
             b = self._high(a)
             if b <= a:
-                return 0
-        else:
-            return 0
+                pc = 0
+        self._forget_empty_nodes(function, depth)
         n: cython.Py_ssize_t = self.node_count
         if n >= self.node_origin.shape[0] if cython.compiled else n >= len(self.node_origin):
             with cython.gil:
@@ -388,6 +385,21 @@ class Walk:
         self.node_b[n] = b
         self.node_count = n + 1
         return depth + 1
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def _forget_empty_nodes(self, function: cython.longlong, depth: cython.uint) -> cython.int:
+        """Drops the nodes kept last that state no code and are closed, where a node of that function comes next, ``depth`` deep."""
+        last: cython.Py_ssize_t = self.node_count - 1
+        while last >= 0 and self.node_pc[last] == 0:
+            if self.node_function[last] < function or (
+                self.node_function[last] == function and self.node_depth[last] <= depth
+            ):
+                break
+            last -= 1
+        self.node_count = last + 1
+        return 0
 
     @cython.cfunc
     @cython.nogil
@@ -533,6 +545,7 @@ class Walk:
 
     def nodes(self) -> dict[str, memoryview]:
         """The node columns by name, cut to their length."""
+        self._forget_empty_nodes(-1, 0)
         n = self.node_count
         return {
             "function": memoryview(self.node_function)[:n],

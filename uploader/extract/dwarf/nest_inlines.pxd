@@ -1,0 +1,1 @@
+from uploader.symbols.touching cimport join_touching
