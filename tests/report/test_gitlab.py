@@ -50,6 +50,13 @@ def test_junit_is_well_formed_and_counts_right(run: Run) -> None:
     assert names == sorted(printable(outcome.path) for outcome in run.outcomes)
 
 
+def test_a_case_keeps_its_identity_when_its_symbols_get_better() -> None:
+    before, after = (ET.fromstring(junit(run_of([one])))[0].find("testcase") for one in (poor("a"), full("a")))
+    assert before is not None
+    assert after is not None
+    assert before.attrib["classname"] == after.attrib["classname"] == "symup.upload"
+
+
 def test_junit_tells_the_trouble_of_the_run_as_a_case() -> None:
     suite = ET.fromstring(junit(run_of([full(HOSTILE)], error=NetworkGaveOut("the host is gone"))))[0]
     error = suite.find("testcase/error")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import html.parser
 import re
 
@@ -13,12 +15,16 @@ from uploader.report.html import OPEN_FILES, page
 from uploader.report.run import Run
 from uploader.report.words import printable
 
-VOID = {"meta"}
+VOID = {"meta", "input"}
 ELEMENTS = {
     "html", "head", "meta", "title", "style", "body", "main", "header", "h1", "h2", "p", "code", "div", "strong", "dl", "dt", "dd",
     "span", "ul", "ol", "li", "i", "b", "small", "details", "summary", "footer",
+    "form", "label", "input", "select", "option", "output", "script",
 }  # fmt: skip
-ATTRIBUTES = {"lang", "charset", "http-equiv", "content", "name", "class", "style", "open", "aria-hidden"}
+ATTRIBUTES = {
+    "lang", "charset", "http-equiv", "content", "name", "class", "style", "open", "aria-hidden",
+    "id", "hidden", "type", "placeholder", "autocomplete", "value", "data-size", "data-lines",
+}  # fmt: skip
 
 
 class Page(html.parser.HTMLParser):
@@ -59,9 +65,14 @@ def test_whatever_files_are_called_the_page_is_sound_and_holds_only_our_own_elem
         assert outcome.identity is None or str(outcome.identity) in read.text
 
 
-def test_a_page_needs_nothing_from_elsewhere_and_runs_nothing() -> None:
+def test_a_page_needs_nothing_from_elsewhere_and_runs_nothing_but_its_own_script() -> None:
     text = page(run_of([full(HOSTILE), broken(HOSTILE)]))
-    assert "default-src 'none'" in text
+    (script,) = re.findall(r"<script>(.*?)</script>", text, re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="(.*?)"', text)
+    assert policy == f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
+    text = text.replace(f"<script>{script}</script>", "")
+    assert not re.search(r"fetch|XMLHttpRequest|WebSocket|import|eval|innerHTML|https?:", script)
     assert not re.search(r"<(script|link|img|iframe|object)\b|\bsrc=|\bhref=|url\(|@import|\son\w+=", text)
 
 
@@ -107,6 +118,24 @@ def test_thousands_of_files_are_all_there_and_folded() -> None:
     assert len(text) < 4_000_000
     opened = re.sub(r"<details><summary>.*?</details>", "", text, flags=re.DOTALL)
     assert opened.count('<span class="name">') == 2 * OPEN_FILES
+
+
+def test_many_files_can_be_found_and_sorted_and_few_need_no_such_thing() -> None:
+    many = page(run_of([full(f"build/{i}") for i in range(12)]))
+    assert '<form id="find" hidden="hidden">' in many
+    assert many.count('<li data-size="4200000" data-lines="90.0">') == 12
+    assert '<form id="find"' not in page(run_of([full()]))
+
+
+def test_only_what_is_folded_may_be_drawn_late() -> None:
+    text = page(run_of([full(f"build/{i}") for i in range(OPEN_FILES + 5)]))
+    assert text.count('<ol class="files">') == 1
+    assert text.count('<ol class="files later">') == 1
+    assert "ol.later > li { content-visibility: auto" in text
+
+
+def test_bars_keep_their_colours_on_paper() -> None:
+    assert "print-color-adjust: exact" in page(run_of([full()]))
 
 
 def test_what_stopped_the_run_stands_at_the_top() -> None:

@@ -70,13 +70,12 @@ def junit(run: Run) -> str:
         lines.append(
             f"<error message={_attribute(run.error.message)}>{_text(run.error.remedy or '')}</error></testcase>"
         )
-    lines.extend(_case(outcome) for outcome in cases)
+    lines.extend(_case(outcome, f"symup.{run.command}") for outcome in cases)
     lines.append("</testsuite></testsuites>\n")
     return "\n".join(lines)
 
 
-def _case(outcome: Outcome) -> str:
-    classname = f"symup.{'none' if outcome.quality is None else outcome.quality.label}"
+def _case(outcome: Outcome, classname: str) -> str:
     start = (
         f"<testcase classname={_attribute(classname)} name={_attribute(outcome.path)} file={_attribute(outcome.path)} "
         f'time="{outcome.seconds:.3f}"'

@@ -1,6 +1,7 @@
-"""A run as one page that needs nothing else: no network, no script; the files that need a person first, all others folded.
+"""A run as one page that needs nothing else, no network and no script: the files that need a person first, all others folded.
 
-Whatever comes from outside (paths, ids, messages) is escaped, and the page forbids itself everything but its own style.
+Whatever comes from outside (paths, ids, messages) is escaped, and the page forbids itself everything but its own style and the one
+script that finds and sorts files.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from uploader.errors import ExitCode
 from uploader.model import Outcome
 from uploader.report.groups import Group, advice, advices, function_coverage, grouped, line_coverage
+from uploader.report.html_script import ALLOWED, SCRIPT
 from uploader.report.html_style import STYLE
 from uploader.report.run import Run
 from uploader.report.text import verdict
@@ -22,6 +24,9 @@ OPEN_FILES = 15
 
 PART_FILES = 500
 """Files that unfold at once."""
+
+FINDABLE_FROM = 8
+"""From so many files on the page offers to find and to sort them."""
 
 OPEN_GROUP_UP_TO = 20
 """Groups that need no care are unfolded while a run has so few files."""
@@ -45,6 +50,13 @@ _HINT = {
 }
 
 
+_FIND = (
+    '<form id="find" hidden="hidden"><label>Find <input type="search" placeholder="a path, an id, a word" autocomplete="off"></label> '
+    '<label>Sort by <select><option value="">what needs care</option><option value="name">name</option>'
+    '<option value="size">size</option><option value="lines">fewest lines</option></select></label> <output></output></form>\n'
+)
+
+
 def page(run: Run) -> str:
     """The whole document. It is well-formed whatever the names of the files are."""
     return "".join(_document(run))
@@ -54,7 +66,8 @@ def _document(run: Run) -> Iterator[str]:
     title = f"symup {run.command}: {verdict(run)}"
     yield (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
+        f'script-src {ALLOWED}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{_text(title)}</title><style>{STYLE}</style></head><body><main>\n"
     )
@@ -67,11 +80,13 @@ def _document(run: Run) -> Iterator[str]:
     groups = grouped(run.outcomes)
     if groups:
         yield "<h2>Files</h2>\n"
+    if len(run.outcomes) >= FINDABLE_FROM:
+        yield _FIND
     for group, members in groups:
         yield from _group(group, members, opened=group.needs_care or len(run.outcomes) <= OPEN_GROUP_UP_TO)
     yield (
         f"<footer>{_text(run.tool)}, {_text(run.core)} core. “Code” is the executable bytes of a file; the bars show the share of "
-        "them that a function, and a line, is known for.</footer>\n</main></body></html>\n"
+        f"them that a function, and a line, is known for.</footer>\n</main><script>{SCRIPT}</script></body></html>\n"
     )
 
 
@@ -138,13 +153,13 @@ def _group(group: Group, members: Sequence[Outcome], *, opened: bool) -> Iterato
     for start in range(OPEN_FILES, len(members), PART_FILES):
         part = members[start : start + PART_FILES]
         yield f"<details><summary>{start + 1:,} to {start + len(part):,} of {len(members):,}</summary>\n"
-        yield from _files(group, part)
+        yield from _files(group, part, later=True)
         yield "</details>\n"
     yield "</details>\n"
 
 
-def _files(group: Group, members: Sequence[Outcome]) -> Iterator[str]:
-    yield '<ol class="files">\n'
+def _files(group: Group, members: Sequence[Outcome], *, later: bool = False) -> Iterator[str]:
+    yield f'<ol class="files{" later" if later else ""}">\n'
     for outcome in members:
         yield from _file(group, outcome)
     yield "</ol>\n"
@@ -155,7 +170,9 @@ def _file(group: Group, outcome: Outcome) -> Iterator[str]:
     decision = outcome.decision.value
     kind = "bad" if _KIND.get(group) == "bad" else quality or "none"
     tag = f"{quality}<small>{decision}</small>" if quality else decision
-    yield f'<li><div class="tag {kind}">{tag}</div><div class="what"><span class="name">{_text(outcome.path)}</span>'
+    lines = line_coverage(outcome)
+    facts = f'data-size="{outcome.input_size_bytes}" data-lines="{0 if lines is None else lines:.1f}"'
+    yield f'<li {facts}><div class="tag {kind}">{tag}</div><div class="what"><span class="name">{_text(outcome.path)}</span>'
     yield f"<p>{_text(outcome.reason)}</p>"
     for warning in outcome.warnings[:5]:
         yield f'<p class="soft">{_text(warning)}</p>'

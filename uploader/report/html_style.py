@@ -39,7 +39,13 @@ summary:focus-visible { outline: 3px solid var(--link); outline-offset: -3px; bo
 summary b { font-weight: 400; color: var(--soft); margin-left: .4rem }
 ol.files { list-style: none; margin: 0; padding: 0 }
 ol.files > li { border-top: 1px solid var(--rule); padding: .6rem .9rem; display: grid; gap: .15rem .9rem;
-  grid-template-columns: 6.2rem minmax(0, 1fr) 13.5rem; content-visibility: auto; contain-intrinsic-size: auto 5.5rem }
+  grid-template-columns: 6.2rem minmax(0, 1fr) 13.5rem }
+ol.later > li { content-visibility: auto; contain-intrinsic-size: auto 5.5rem }
+[hidden] { display: none !important }
+#find { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; margin: .6rem 0; color: var(--soft); font-size: .9rem }
+#find input, #find select { font: inherit; color: var(--ink); background: var(--card); border: 1px solid var(--rule);
+  border-radius: 6px; padding: .3rem .5rem; max-width: 100% }
+#find input { width: 20rem }
 .tag { font-weight: 600; font-size: .88rem }
 .tag small { display: block; font-weight: 400; color: var(--soft) }
 .tag.full { color: var(--full) } .tag.lines { color: var(--lines) } .tag.functions { color: var(--functions) }
@@ -59,5 +65,10 @@ footer { margin-top: 2rem; color: var(--soft); font-size: .85rem }
   .tag small { display: inline; margin-left: .4rem }
   main { padding: 1rem .7rem 2rem } h1 { font-size: 1.2rem }
 }
-@media print { details:not([open]) > * { display: block } body { background: #fff } }
+@media print {
+  * { print-color-adjust: exact; -webkit-print-color-adjust: exact }
+  details:not([open]) > * { display: block } body { background: #fff } #find { display: none }
+  details::details-content { content-visibility: visible; display: block }
+  ol.files > li { content-visibility: visible; break-inside: avoid }
+}
 """
