@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import signal
@@ -54,6 +55,7 @@ def test_help_teaches_with_an_example(symup: Symup, command: str) -> None:
         (["upload", ".", "--require", "best"], "--require"),
         (["upload", ".", "--to", "x", "--project", "../up"], "--project"),
         (["lookup", "missing.gsym", "12"], "neither a file nor an id"),
+        (["upload", ".", "--min-line-coverage", "100.5"], "must be a number from 0 to 100"),
         (["upload", "", "--to", "x"], "the empty path '' does not exist"),
         (["status", "missing.bin"], "neither a file nor an id"),
     ],
@@ -344,6 +346,50 @@ def test_inspect_tells_the_head_of_a_gsym_file_that_breaks_the_format(symup: Sym
     page = symup("inspect", tmp_path / "other.gsym", "--json").document["files"][0]
     assert (page["version"], page["functions"], "line_rows" in page) == (1, 2, False)
     assert "main" in symup("lookup", tmp_path / "other.gsym", "0x1104").out
+
+
+def test_convert_writes_to_stdout_where_that_is_no_terminal(symup: Symup, program: Path, tmp_path: Path) -> None:
+    symup("convert", program, "-o", tmp_path / "x.gsym")
+    with (tmp_path / "got").open("wb") as stdout:
+        done = subprocess.run(
+            symup.words("convert", program, "-o", "-"),
+            stdout=stdout,
+            stderr=subprocess.PIPE,
+            env=symup.environ(),
+            cwd=tmp_path,
+            check=True,
+        )
+    assert (tmp_path / "got").read_bytes() == (tmp_path / "x.gsym").read_bytes()
+    assert b"1 file: 1 converted" in done.stderr
+    assert sorted(path.name for path in tmp_path.iterdir() if path.is_file()) == ["got", "x.gsym"]
+    for words in (("--json",), (program,)):
+        ran = symup("convert", program, "-o", "-", *words)
+        assert ran.code == 2
+        assert "stdout" in ran.err
+    ours, theirs = os.openpty()
+    try:
+        refused = subprocess.run(
+            symup.words("convert", program, "-o", "-"),
+            stdout=theirs,
+            stderr=subprocess.PIPE,
+            env=symup.environ(),
+            check=False,
+        )
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    assert refused.returncode == 2
+    assert b"not written to a terminal" in refused.stderr
+
+
+def test_what_is_no_file_stays_what_it_is(symup: Symup, program: Path, tmp_path: Path) -> None:
+    (tmp_path / "null").symlink_to("/dev/null")
+    (tmp_path / "report").symlink_to("real.json")
+    ran = symup("convert", program, "-o", tmp_path / "null", "--report-json", tmp_path / "report")
+    assert ran.code == 0
+    assert (tmp_path / "null").is_symlink()
+    assert (tmp_path / "report").is_symlink()
+    assert json.loads((tmp_path / "real.json").read_text())["exit_code"] == 0
 
 
 def test_convert_is_the_same_whatever_the_jobs_and_never_overwrites_its_input(

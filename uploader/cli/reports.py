@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from uploader.errors import UsageError
+from uploader.pipeline.whole_file import write_whole
 from uploader.report.run import Run
 from uploader.values import frozen
 
@@ -45,9 +46,9 @@ class Reports:
         trouble = None
         for path, text in self._texts(run):
             try:
-                _replace(Path(path), text)
-            except OSError as error:
-                trouble = UsageError(f"can't write {path}: {error.strerror or error}")
+                write_whole(Path(path), text.encode("utf-8"))
+            except UsageError as error:
+                trouble = error
         for path, text in self._github(run, environ):
             try:
                 _append(Path(path), text)
@@ -93,19 +94,6 @@ class Reports:
             from uploader.report.results import github_outputs, results
 
             yield output_path, github_outputs(results(run, report_json=self.json, report_html=self.html))
-
-
-def _replace(path: Path, text: str) -> None:
-    if path.exists() and not path.is_file():
-        # A pipe or a terminal: it is written to, never replaced.
-        _append(path, text)
-        return
-    temporary = path.with_name(f".{path.name[:100]}.{os.getpid()}")
-    try:
-        temporary.write_text(text, encoding="utf-8", newline="\n")
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def _append(path: Path, text: str) -> None:

@@ -63,6 +63,16 @@ def document(value: Mapping[str, Any]) -> None:
     write(sys.stdout, text.replace("##[", "#\\u0023[") + "\n")
 
 
+def raw(data: bytes) -> None:
+    """Bytes that were asked for, on stdout."""
+    try:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    except OSError as error:
+        _note_lost(sys.stdout, error)
+
+
 def write(stream: TextIO, text: str, *, at_once: bool = False) -> bool:
     """Writes what the stream's encoding can't hold as escapes. False where it can't take more: the run goes on without it.
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import stat
-import threading
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -30,6 +27,7 @@ from uploader.pipeline.pair import USUAL_PLACES, DebugSources
 from uploader.pipeline.processes import WorkerKilled
 from uploader.pipeline.schedule import threads_for
 from uploader.pipeline.shard import Shard
+from uploader.pipeline.whole_file import write_whole
 from uploader.progress import Progress
 
 SUFFIX = ".gsym"
@@ -149,7 +147,7 @@ def _converted(
         made = make(artifact, dwarf=dwarf, threads=threads, debug=debug, form=form)
         if not made.gsym:
             return empty(artifact, warnings=made.warnings)
-        _write_whole(target, made.gsym)
+        write_whole(target, made.gsym)
     except SymupError as error:
         return about(
             artifact,
@@ -170,31 +168,3 @@ def _converted(
         warnings=made.warnings,
         remedy=made.remedy,
     )
-
-
-def _write_whole(target: Path, data: bytes) -> None:
-    """Writes a file that nobody sees half of: under another name first, then renamed. What is there already is only touched."""
-    if _holds(target, data):
-        # Renaming onto a file makes file systems write the new one to the disk at once, which takes longer than converting a small one.
-        with contextlib.suppress(OSError):
-            os.utime(target)
-            return
-    temporary = target.with_name(f".{target.name[:100]}.{os.getpid()}-{threading.get_ident()}")
-    try:
-        try:
-            temporary.write_bytes(data)
-            temporary.replace(target)
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        raise UsageError(f"can't write {target}: {error.strerror or error}") from error
-
-
-def _holds(target: Path, data: bytes) -> bool:
-    """Whether the file is there with these very bytes."""
-    try:
-        status = target.lstat()
-        return stat.S_ISREG(status.st_mode) and status.st_size == len(data) and target.read_bytes() == data
-    except OSError:
-        return False
