@@ -121,21 +121,41 @@ static int __attribute__((noinline)) leaf(int x, int y) {
     for (int i = 0; i < x; i++) { s += i * y; sink = s; }
     return s;
 }
-int middle(int a) { return leaf(a, 7) + leaf(a + 1, 7); }
+int __attribute__((noinline)) middle(int a) { return leaf(a, 7) + leaf(a + 1, 7); }
 int _start(int argc) { return middle(argc) + 2; }
 """
 
 
-def names_of(tmp_path: Path, compiler: str, *flags: str) -> list[str]:
+NESTED_IN_C = """
+volatile int sink;
+int outer(int a) {
+    int helper(int b) { sink = b; return a * b; }
+    return helper(3) + helper(a);
+}
+int _start(int argc) { return outer(argc); }
+"""
+NESTED_IN_CXX = """
+volatile int sink;
+static int twice(int x) { auto f = [&](int y) { sink = y; return x * y; }; return f(2) + f(3); }
+extern "C" int _start(int argc) { return twice(argc); }
+"""
+
+
+def names_of(tmp_path: Path, compiler: str, *flags: str, text: str = PROGRAM) -> list[str]:
     """The names of the program's pieces, built so."""
-    source, program = tmp_path / "p.c", tmp_path / "p"
-    source.write_text(PROGRAM)
-    command = [compiler, "-g", "-O2", "-fno-inline", "-nostdlib", "-static", *flags, str(source), "-o", str(program)]
+    return [name for name, _ in names_and_inlines(tmp_path, compiler, *flags, text=text)]
+
+
+def names_and_inlines(tmp_path: Path, compiler: str, *flags: str, text: str) -> list[tuple[str, list[str]]]:
+    """The same, each with what is inlined into it."""
+    source, program = tmp_path / ("p.cc" if text == NESTED_IN_CXX else "p.c"), tmp_path / "p"
+    source.write_text(text)
+    command = [compiler, "-g", "-O2", "-nostdlib", "-static", *flags, str(source), "-o", str(program)]
     subprocess.run(command, check=True, capture_output=True)
     with ElfFile.open(program) as elf:
         table = build(elf).table
     assert_valid(table)
-    return [name for _, _, name, _, _ in told(table)]
+    return [(name, [inline for _, inline, _ in inlines]) for _, _, name, _, inlines in told(table)]
 
 
 @pytest.mark.parametrize("room", ["2", "4,2", "4,4"])
@@ -153,3 +173,36 @@ def test_basic_blocks_in_sections_of_their_own_are_named_after_their_function(
     peer("ld.lld-22")
     names = names_of(tmp_path, peer("clang-22"), "-fuse-ld=lld", "-fbasic-block-sections=all")
     assert set(names) == {"_start", "leaf", "middle"}
+
+
+def test_a_function_in_another_has_one_name_out_of_line_and_inlined(peer: Callable[[str], str], tmp_path: Path) -> None:
+    gcc = peer("gcc")
+    assert names_of(tmp_path, gcc, "-O0", text=NESTED_IN_C) == ["outer::helper", "outer", "_start"]
+    inlined = names_and_inlines(tmp_path, gcc, text=NESTED_IN_C)
+    assert {name for _, inlines in inlined for name in inlines} >= {"outer::helper"}
+
+
+def test_an_inlined_lambda_bears_the_name_of_the_function_around_it(peer: Callable[[str], str], tmp_path: Path) -> None:
+    ((_, inlines),) = names_and_inlines(tmp_path, peer("g++"), text=NESTED_IN_CXX)
+    assert set(inlines) == {"twice", "twice::{lambda}::operator()"}
+
+
+@pytest.mark.parametrize("symbol", ["helper.1", "helper.12"])
+@pytest.mark.parametrize("suffix", ["", ".cold", ".constprop.0"])
+def test_the_numbered_symbol_of_a_nested_function_is_told_with_its_scopes(symbol: str, suffix: str) -> None:
+    nested = dw.subprogram("helper", 0x1004, 0x1008)
+    outer = dw.subprogram("outer", 0x1000, 0x1010, nested)
+    assert named(outer, Symbol(symbol + suffix, 0x1004, 4)) == ["outer", f"outer::helper{suffix}", "outer"]
+
+
+@pytest.mark.parametrize("symbol", ["helper", "helper.cold", "other.1", "helper_1", "xhelper.1"])
+def test_other_symbols_of_a_nested_function_name_it_as_ever(symbol: str) -> None:
+    nested = dw.subprogram("helper", 0x1004, 0x1008)
+    outer = dw.subprogram("outer", 0x1000, 0x1010, nested)
+    assert named(outer, Symbol(symbol, 0x1004, 4)) == ["outer", symbol, "outer"]
+
+
+def named(function: dw.Die, *symbols: Symbol) -> list[str]:
+    sections = dw.assemble(dw.Unit(dw.compile_unit(function)))
+    with ElfFile.from_bytes(dw.elf_with(sections, symbols=symbols)) as elf:
+        return [name for _, _, name, _, _ in told(build(elf).table)]

@@ -18,6 +18,7 @@ from uploader.symbols.aliases import attach_aliases
 from uploader.symbols.columns import NONE, NameTable, SourceColumns, SymbolTable
 from uploader.symbols.figures import measure
 from uploader.symbols.merge import Plan, SymbolPieces, merge
+from uploader.symbols.nested import name_with_scopes
 from uploader.symbols.shape import shape
 from uploader.values import frozen
 
@@ -71,6 +72,8 @@ def build(
             break
     pieces, symbols, trouble = symbols_ready()
     warnings.extend(trouble)
+    if columns is not None and names.nested:
+        name_with_scopes(columns, pieces, names)
     plan = merge(columns, pieces)
     source = columns if columns is not None else SourceColumns(names=names, file_at=lambda _: (b"", b""), file_slots=0)
     table, origin = shape(source, plan, threads=threads, warnings=warnings)

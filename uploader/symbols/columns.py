@@ -187,6 +187,8 @@ class NameTable:
     def __init__(self) -> None:
         self.names: list[bytes] = [b""]
         self.number_of: dict[bytes, int] = {b"": 0}
+        self.nested: dict[int, bytes] = {}
+        """The plain names of functions that stand in others, by the number of their name with its scopes."""
 
     def sorted_order(self) -> list[int]:
         """The numbers of all names, in the order of the names."""

@@ -22,7 +22,7 @@ from tests.writers.dwarf_writer import (
     subprogram,
 )
 
-ENTRY_POINT = 0x03
+ENTRY_POINT, MODULE = 0x03, 0x1E
 
 
 def read_unit(*children: Die, version: int = 4, attributes: dict[int, Any] | None = None, **sections: Any) -> Any:
@@ -140,12 +140,70 @@ class TestScopes:
         ]
         assert read_unit(*scopes).names == [f"n{index}::f{k}" for index in range(3) for k in range(2)]
 
-    def test_a_function_in_a_function_does_not_take_its_name(self) -> None:
+    def test_a_function_in_a_function_stands_behind_its_name(self) -> None:
         inner = subprogram("inner", 0x1008, 0x100C)
         assert read_unit(scope(dw.NAMESPACE, "n", subprogram("outer", 0x1000, 0x1010, inner))).names == [
             "n::outer",
-            "n::inner",
+            "n::outer::inner",
         ]
+
+    def test_what_stands_in_an_abstract_function_does_so_where_it_is_inlined(self) -> None:
+        inner = abstract("inner")
+        outer = Die(dw.SUBPROGRAM, {dw.NAME: "outer", dw.INLINE: 1}, [inner])
+        caller = subprogram("f", 0x1000, 0x1010, inlined(inner, 0x1004, 0x1008))
+        assert read_unit(outer, caller).function("f").tree() == [("outer::inner", [])]
+
+    def test_a_block_in_a_function_is_no_scope(self) -> None:
+        block = Die(dw.LEXICAL_BLOCK, {}, [subprogram("inner", 0x1008, 0x100C)])
+        assert read_unit(subprogram("outer", 0x1000, 0x1010, block)).names == ["outer", "outer::inner"]
+
+    @pytest.mark.parametrize("tag", [dw.STRUCTURE_TYPE, dw.CLASS_TYPE])
+    def test_a_nameless_class_with_a_call_operator_is_a_lambda(self, tag: int) -> None:
+        within = scope(tag, None, subprogram("operator()", 0x1004, 0x1006))
+        outer = scope(tag, None, subprogram("operator()", 0x1002, 0x1008, within))
+        assert read_unit(subprogram("main", 0x1000, 0x1010, outer)).names == [
+            "main",
+            "main::{lambda}::operator()",
+            "main::{lambda}::operator()::{lambda}::operator()",
+        ]
+
+    def test_a_method_of_a_class_in_a_function_stands_behind_both(self) -> None:
+        local = scope(dw.STRUCTURE_TYPE, "Local", subprogram("run", 0x1002, 0x1008))
+        assert read_unit(subprogram("main", 0x1000, 0x1010, local)).names == ["main", "main::Local::run"]
+
+    @pytest.mark.parametrize(
+        ("linkage_name", "outer"),
+        [
+            ("_ZN2ns1S1mEi", "ns::S::m"),
+            ("_ZNK2ns1S1mEi", "ns::S::m"),
+            ("_ZN12_GLOBAL__N_11mEv", "(anonymous namespace)::m"),
+            ("_D4geom1S1mMFiZi", "geom::S::m"),
+            ("_Z1mi", "m"),
+            ("_ZN2ns1SIiE1mEi", "m"),
+            ("_ZN2ns9999mEv", "m"),
+            ("__geom_MOD_m", "m"),
+        ],
+    )
+    def test_the_linkage_name_of_a_function_tells_the_scopes_of_what_stands_in_it(
+        self, linkage_name: str, outer: str
+    ) -> None:
+        declaration = Die(dw.SUBPROGRAM, {dw.NAME: "m", dw.LINKAGE_NAME: linkage_name, dw.DECLARATION: 1})
+        shape = scope(dw.STRUCTURE_TYPE, "S", declaration)
+        inner = subprogram("inner", 0x1004, 0x1008)
+        definition = subprogram(None, 0x1000, 0x1010, inner, specification=declaration)
+        assert read_unit(scope(dw.NAMESPACE, "ns", shape), definition).names == [linkage_name, f"{outer}::inner"]
+
+    def test_what_a_function_merely_declares_stands_elsewhere(self) -> None:
+        declared = Die(dw.SUBPROGRAM, {dw.NAME: "elsewhere", dw.DECLARATION: 1})
+        outer = subprogram("outer", 0x1000, 0x1010, declared)
+        assert read_unit(outer, subprogram(None, 0x1010, 0x1020, specification=declared)).names == [
+            "outer",
+            "elsewhere",
+        ]
+
+    def test_a_name_that_begins_with_its_scopes_as_in_ada_stays(self) -> None:
+        inner = subprogram("geom__area__helper", 0x1004, 0x1008)
+        assert read_unit(subprogram("geom__area", 0x1000, 0x1010, inner)).names == ["geom__area", "geom__area__helper"]
 
 
 class TestInlines:
@@ -235,6 +293,11 @@ class TestCode:
         assert found.function("second").ranges == [(0x1010, 0x1020)]
         assert found.function("second").tree() == [("inner", [])]
 
+    def test_an_entry_point_stands_beside_the_function_around_it(self) -> None:
+        entry = Die(ENTRY_POINT, {dw.NAME: "second", dw.LOW_PC: 0x1010, dw.HIGH_PC: As(dw.DATA4, 16)})
+        module = scope(MODULE, "m", subprogram("f", 0x1000, 0x1010, entry))
+        assert read_unit(module).names == ["m::f", "m::second"]
+
     def test_a_nested_function_keeps_its_inlines_and_the_outer_one_its_own(self) -> None:
         a, b, c = abstract("a"), abstract("b"), abstract("c")
         nested = subprogram("nested", 0x1100, 0x1110, inlined(b, 0x1104, 0x1108, inlined(c, 0x1104, 0x1106)))
@@ -248,7 +311,7 @@ class TestCode:
         )
         result = read_unit(a, b, c, outer, subprogram("next", 0x1200, 0x1210, inlined(a, 0x1204, 0x1208)))
         assert result.function("outer").tree() == [("a", []), ("c", []), ("b", [])]
-        assert result.function("nested").tree() == [("b", [("c", [])])]
+        assert result.function("outer::nested").tree() == [("b", [("c", [])])]
         assert result.function("next").tree() == [("a", [])]
 
     def test_a_dead_function_loses_its_inlines_but_not_the_live_functions_in_it(self) -> None:
@@ -256,8 +319,8 @@ class TestCode:
         live = subprogram("live", 0x1000, 0x1010, inlined(b, 0x1004, 0x1008))
         dead = subprogram("dead", 0, 0, inlined(a, 4, 8, live), inlined(a, 8, 12), high_pc=As(dw.DATA4, 16))
         result = read_unit(a, b, dead)
-        assert result.names == ["live"]
-        assert result.function("live").tree() == [("b", [])]
+        assert result.names == ["dead::live"]
+        assert result.function("dead::live").tree() == [("b", [])]
 
     def test_a_function_whose_list_holds_no_code_has_no_range(self) -> None:
         function = Die(dw.SUBPROGRAM, {dw.NAME: "dead", dw.RANGES: As(dw.SEC_OFFSET, 0)})

@@ -45,5 +45,5 @@ cdef class Abbrevs:
     cdef int _read_table(self, Py_ssize_t p) except -1
     cdef int _step_of(self, unsigned long long form) except -101
     cdef Py_ssize_t _capture(self, Py_ssize_t at, int step, int slot, int form, long long constant) except -1
-    cdef int _kind(self, unsigned long long tag, long long slots) except -1
+    cdef int _kind(self, unsigned long long tag, long long slots, bint declared) except -1
     cdef int _add_code(self, unsigned long long code) except -1

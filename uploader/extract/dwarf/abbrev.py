@@ -63,8 +63,11 @@ from uploader.extract.dwarf.constants import (
     FORM_STRX3,
     FORM_STRX4,
     FORM_UDATA,
+    KIND_ABSTRACT,
     KIND_DECLARATION,
+    KIND_ENTRY_POINT,
     KIND_INLINED,
+    KIND_NAMED_ELSEWHERE,
     KIND_NAMESPACE,
     KIND_OTHER,
     KIND_SCOPE,
@@ -177,8 +180,11 @@ UNION_TYPE = cython.declare(cython.ulonglong, TAG_UNION_TYPE)
 OTHER = cython.declare(cython.int, KIND_OTHER)
 SCOPE = cython.declare(cython.int, KIND_SCOPE)
 NAMESPACE_SCOPE = cython.declare(cython.int, KIND_NAMESPACE)
+NAMED_ELSEWHERE = cython.declare(cython.int, KIND_NAMED_ELSEWHERE)
 DECLARATION = cython.declare(cython.int, KIND_DECLARATION)
+ABSTRACT = cython.declare(cython.int, KIND_ABSTRACT)
 WITH_CODE = cython.declare(cython.int, KIND_SUBPROGRAM)
+ENTRY = cython.declare(cython.int, KIND_ENTRY_POINT)
 INLINED = cython.declare(cython.int, KIND_INLINED)
 HAS_CODE = cython.declare(cython.longlong, 1 << SLOT_LOW_PC | 1 << SLOT_RANGES)
 HAS_OTHER_NAME = cython.declare(
@@ -345,6 +351,7 @@ class Abbrevs:
         step: cython.int
         slot: cython.int
         slots: cython.longlong
+        declared: cython.bint
         run: cython.int
         capture_run: cython.int
         constant: cython.longlong
@@ -368,6 +375,7 @@ class Abbrevs:
             skip = self._step_count
             captured = 0
             slots = 0
+            declared = False
             run = 0
             capture_run = 0
             while True:
@@ -397,6 +405,8 @@ class Abbrevs:
                     self.step[self._step_count] = step
                     self._step_count += 1
                 slot = -1
+                if attribute == 0x3C:
+                    declared = True
                 if attribute < 0x80:
                     slot = self.slot_of[attribute]
                 elif 0x2000 <= attribute < 0x2180:
@@ -433,7 +443,7 @@ class Abbrevs:
                 self.step_constant[self._step_count + i] = self.captured_constant[i]
             self._step_count += captured
             self.capture_end[n] = self._step_count
-            self.kind[n] = self._kind(tag, slots)
+            self.kind[n] = self._kind(tag, slots, declared)
             self._add_code(code)
             self._count = n + 1
         self.position = p
@@ -458,14 +468,16 @@ class Abbrevs:
         self.captured_constant[at] = constant
         return at + 1
 
-    def _kind(self, tag: cython.ulonglong, slots: cython.longlong) -> cython.int:
-        """What the walk does at a DIE of this tag whose abbreviation carries these slots (a bit set)."""
+    def _kind(self, tag: cython.ulonglong, slots: cython.longlong, declared: cython.bint) -> cython.int:
+        """What the walk does at a DIE of this tag whose abbreviation carries these slots (a bit set), and DW_AT_declaration or not."""
         if tag == INLINED_SUBROUTINE:
             return INLINED
         if tag == SUBPROGRAM or tag == ENTRY_POINT:
             if slots & HAS_CODE:
-                return WITH_CODE
-            return OTHER if slots & HAS_OTHER_NAME else DECLARATION
+                return WITH_CODE if tag == SUBPROGRAM else ENTRY
+            if declared:
+                return OTHER if slots & HAS_OTHER_NAME else DECLARATION
+            return NAMED_ELSEWHERE if slots & HAS_OTHER_NAME else ABSTRACT
         if tag == NAMESPACE:
             return NAMESPACE_SCOPE
         if tag == STRUCTURE_TYPE or tag == CLASS_TYPE or tag == UNION_TYPE:

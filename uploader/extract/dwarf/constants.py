@@ -75,11 +75,17 @@ KIND_OTHER: Final = 0
 KIND_SCOPE: Final = 1
 KIND_NAMESPACE: Final = 2
 """A scope, too."""
-KIND_DECLARATION: Final = 3
-"""A subprogram without code that names itself: it may need its scopes for a qualified name."""
-KIND_SUBPROGRAM: Final = 4
+KIND_NAMED_ELSEWHERE: Final = 3
+"""A subprogram without code that another name or DIE names: functions may stand in it."""
+KIND_DECLARATION: Final = 4
+"""A declaration of a subprogram that names itself: it may need its scopes for a qualified name."""
+KIND_ABSTRACT: Final = 5
+"""A subprogram without code that names itself, and that functions may stand in."""
+KIND_SUBPROGRAM: Final = 6
 """A subprogram with code."""
-KIND_INLINED: Final = 5
+KIND_ENTRY_POINT: Final = 7
+"""Another entry of the subprogram around it, with code of its own: it stands beside that one."""
+KIND_INLINED: Final = 8
 
 SLOT_NAME: Final = 0
 SLOT_LINKAGE_NAME: Final = 1

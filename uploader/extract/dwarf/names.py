@@ -1,6 +1,7 @@
 """Names of functions: by abstract origins and specifications to a linkage name, or to a name with its scopes; each DIE read once.
 
 The order is that of DWARF's own meaning (DWARF 5 §3.3.8.2, §2.13): the DIE, what it specifies or stems from, at most 16 steps.
+A function that another one stands in is a scope of it, too, and a nameless class around an `operator()` a lambda.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import cython
 
 from uploader.errors import MalformedDwarf
 from uploader.extract.dwarf.constants import (
+    KIND_NAMED_ELSEWHERE,
     KIND_NAMESPACE,
     SLOT_ABSTRACT_ORIGIN,
     SLOT_LINKAGE_NAME,
@@ -19,6 +21,7 @@ from uploader.extract.dwarf.constants import (
     SLOT_SPECIFICATION,
 )
 from uploader.extract.dwarf.die import DieReader
+from uploader.extract.dwarf.linkage import scoped_name
 from uploader.extract.dwarf.memo import Memo
 from uploader.extract.dwarf.strings import StringReader
 from uploader.extract.dwarf.unit_columns import UnitColumns
@@ -53,6 +56,7 @@ class NameReader:
     text: cython.const[cython.uchar][::1]
     text_bytes: cython.Py_ssize_t
     scopes: dict[int, int]
+    nested: dict[int, bytes]
     number_of: dict[bytes, int]
     names: list[bytes]
     memo: Memo
@@ -86,6 +90,7 @@ class NameReader:
         self.text = strings.main_text or b"\0"
         self.text_bytes = len(strings.main_text)
         self.scopes = {}
+        self.nested = table.nested
         self.number_of = table.number_of
         self.names = table.names
         # References lead into the unit that they stand in, or not far.
@@ -334,21 +339,56 @@ class NameReader:
         """The number of ``name`` behind the names of the scopes that the DIE at ``offset`` stands in, as demanglers write them."""
         parts = [name]
         child = offset
+        nested = False
         while (scope := self.scopes.get(child)) is not None and len(parts) < MAX_SCOPES and scope < child:
             part = b""
+            child = scope
             try:
-                if self._read(scope) and self.reader.present >> NAME & 1:
-                    part = self.strings.read(
-                        self.strings.locate(self.reader.form[NAME], self.reader.value[NAME], self.units[self.unit])
-                    )
+                if self._read(scope):
+                    if self.reader.abbrevs.kind[self.abbrev] >= KIND_NAMED_ELSEWHERE:
+                        part, child = self._of_function(scope)
+                        # Ada's compiler writes the scopes into the name.
+                        if not part or parts[-1].startswith(part + b"__"):
+                            break
+                        nested = nested or len(parts) == 1
+                    else:
+                        part = self._own_name() or self._nameless(parts[-1])
             except (MalformedDwarf, IndexError):
                 break
-            parts.append(part or self._nameless())
-            child = scope
-        return self._intern(b"::".join(reversed(parts)))
+            parts.append(part or b"(anonymous)")
+        number = self._intern(b"::".join(reversed(parts)))
+        if nested:
+            self.nested[number] = name
+        return number
 
-    def _nameless(self) -> bytes:
-        """What stands for the scope that was read last, as it has no name."""
-        if self.abbrev >= 0 and self.reader.abbrevs.kind[self.abbrev] == KIND_NAMESPACE:
+    def _own_name(self) -> bytes:
+        """The plain name of the DIE that was read last."""
+        if not self.reader.present >> NAME & 1:
+            return b""
+        return self._string(NAME)
+
+    def _string(self, slot: int) -> bytes:
+        return self.strings.read(
+            self.strings.locate(self.reader.form[slot], self.reader.value[slot], self.units[self.unit])
+        )
+
+    def _of_function(self, die: int) -> tuple[bytes, int]:
+        """The name of a function that others stand in, and the DIE whose scopes come before it (0: they are in the name)."""
+        part, named = b"", die
+        for _ in range(16):
+            if self.reader.present >> LINKAGE_NAME & 1 and (scoped := scoped_name(self._string(LINKAGE_NAME))):
+                return scoped, 0
+            if own := self._own_name():
+                part, named = own, die
+            die = self._target(ORIGIN) if self.reader.present >> ORIGIN & 1 else 0
+            if die == 0 and self.reader.present >> SPECIFICATION & 1:
+                die = self._target(SPECIFICATION)
+            if die == 0 or die & IN_SUPPLEMENTARY or not self._read(die):
+                break
+        return part, named
+
+    def _nameless(self, inner: bytes) -> bytes:
+        """What stands for the scope that was read last, as it has no name; ``inner`` is what stands in it."""
+        if self.reader.abbrevs.kind[self.abbrev] == KIND_NAMESPACE:
             return b"(anonymous namespace)"
-        return b"(anonymous)"
+        return b"{lambda}" if inner == b"operator()" else b"(anonymous)"

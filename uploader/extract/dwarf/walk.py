@@ -12,7 +12,11 @@ import cython
 
 from uploader.errors import MalformedDwarf
 from uploader.extract.dwarf.constants import (
+    KIND_ABSTRACT,
     KIND_DECLARATION,
+    KIND_ENTRY_POINT,
+    KIND_INLINED,
+    KIND_NAMED_ELSEWHERE,
     KIND_SUBPROGRAM,
     SLOT_ABSTRACT_ORIGIN,
     SLOT_CALL_FILE,
@@ -34,7 +38,11 @@ DEPTH_LIMIT = cython.declare(cython.Py_ssize_t, MAX_DEPTH)
 
 INTERESTING = cython.declare(cython.int, KIND_SUBPROGRAM)
 """DIEs of this kind and those behind it are captured."""
+NAMED_ELSEWHERE = cython.declare(cython.int, KIND_NAMED_ELSEWHERE)
 DECLARATION = cython.declare(cython.int, KIND_DECLARATION)
+ENTRY = cython.declare(cython.int, KIND_ENTRY_POINT)
+INLINED = cython.declare(cython.int, KIND_INLINED)
+ABSTRACT = cython.declare(cython.int, KIND_ABSTRACT)
 STEP_LEB = cython.declare(cython.int, -1)
 
 ORIGIN = cython.declare(cython.int, SLOT_ABSTRACT_ORIGIN)
@@ -106,6 +114,7 @@ class Walk:
     stack_scopes: cython.uint[::1]
     open_scope: cython.ulonglong[::1]
     open_recorded: cython.uint[::1]
+    open_is_function: cython.uint[::1]
 
     def __init__(
         self,
@@ -159,6 +168,7 @@ class Walk:
         self.stack_scopes = zeros("I", MAX_DEPTH + 2)
         self.open_scope = zeros("Q", MAX_DEPTH + 2)
         self.open_recorded = zeros("I", MAX_DEPTH + 2)
+        self.open_is_function = zeros("I", MAX_DEPTH + 2)
 
     def begin(self) -> None:
         """Empties the columns, whose memory is used again: what was read from them before is no longer there."""
@@ -269,11 +279,14 @@ class Walk:
             if kind >= INTERESTING:
                 p = self.reader.capture(p, abbrev)
                 self.reached = p
-                if kind == INTERESTING:
+                if kind != INLINED:
                     child_function = self._function(die)
                     child_inline = 0
                     if self.reader.present & HAS_OTHER_NAME == 0 and scopes:
-                        self._scope(die, scopes)
+                        beside: cython.bint = kind == ENTRY and self.open_is_function[scopes - 1] != 0
+                        self._scope(die, scopes - 1 if beside else scopes)
+                    if children[abbrev] and scopes < DEPTH_LIMIT:
+                        child_scopes = self._open(die, scopes, kind)
                 elif function >= 0:
                     child_inline = self._node(function, inline_depth)
             else:
@@ -291,13 +304,13 @@ class Walk:
                         p = self.reader.skip_form(p, step)
                     i += 1
                 if kind:
-                    if kind == DECLARATION:
-                        if scopes:
-                            self._scope(die, scopes)
-                    elif children[abbrev] and scopes < DEPTH_LIMIT:
-                        self.open_scope[scopes] = die
-                        self.open_recorded[scopes] = 0
-                        child_scopes = scopes + 1
+                    # What a function merely declares (`extern` in a block) stands elsewhere.
+                    if (kind == DECLARATION and scopes and not self.open_is_function[scopes - 1]) or (
+                        kind == ABSTRACT and scopes
+                    ):
+                        self._scope(die, scopes)
+                    if kind != DECLARATION and children[abbrev] and scopes < DEPTH_LIMIT:
+                        child_scopes = self._open(die, scopes, kind)
             if children[abbrev]:
                 depth += 1
                 if depth >= DEPTH_LIMIT:
@@ -315,6 +328,16 @@ class Walk:
             with cython.gil:
                 raise MalformedDwarf(f"a DIE runs past the end of its unit at 0x{end:x}")
         return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(0xFFFFFFFE, check=True)
+    def _open(self, die: cython.Py_ssize_t, scopes: cython.uint, kind: cython.int) -> cython.uint:
+        """Makes a DIE the innermost scope of those below it; gives how many are open then."""
+        self.open_scope[scopes] = die
+        self.open_recorded[scopes] = 0
+        self.open_is_function[scopes] = kind >= NAMED_ELSEWHERE
+        return scopes + 1
 
     @cython.cfunc
     @cython.nogil
