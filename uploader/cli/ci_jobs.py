@@ -169,17 +169,13 @@ def with_include(text: str) -> str | None:
     return f"include:\n{item}\n{text}"
 
 
-def settings(repository: Repository, *, to: str | None) -> str:
-    """The settings of the project: what is known is set, what is a choice stands ready behind a ``#``."""
+def settings(*, to: str | None) -> str:
+    """The settings of a project: what is known is set, what is a choice stands ready behind a ``#``."""
     lines = [
         "# Settings of symup for this repository; flags and SYMUP_… variables go before them. Never a token: use SYMUP_TOKEN."
     ]
     lines.append(f'to = "{to}"' if to else '# to = "https://symbols.example.com"')
     lines.append('# project = "default"')
-    exclude = list(dict.fromkeys(glob for build in repository.builds for glob in build.exclude))
-    if exclude:
-        quoted = ", ".join(f'"{glob}"' for glob in exclude)
-        lines.append(f"exclude = [{quoted}]")
     lines += [
         "",
         "# Gates: exit code 7 where a file's symbols are poorer than this.",

@@ -64,7 +64,7 @@ def command(
     if gitlab:
         proposals.append(_for_gitlab(path, repository, found, job, store=store, pin=pin))
     files = {name: text for proposal in proposals for name, text in proposal.files.items()}
-    files[ci_jobs.SETTINGS_FILE] = ci_jobs.settings(repository, to=store)
+    files[ci_jobs.SETTINGS_FILE] = ci_jobs.settings(to=store)
     own = (ci_jobs.SETTINGS_FILE, ci_jobs.GITHUB_FILE, ci_jobs.GITLAB_FILE)
     kept = [name for name in files if name in own and (path / name).exists() and not force]
     changed = {name: text for name, text in files.items() if name not in kept}

@@ -19,7 +19,6 @@ class Build:
     commands: tuple[str, ...]
     paths: tuple[str, ...]
     """Where the binaries lie then, from the repository's folder."""
-    exclude: tuple[str, ...] = ()
     environment: tuple[tuple[str, str], ...] = ()
     hint: str = ""
     """What makes its symbols good."""
@@ -46,21 +45,18 @@ CMAKE = Build(
     name="CMake",
     commands=("cmake -B build -DCMAKE_BUILD_TYPE=RelWithDebInfo", "cmake --build build --parallel"),
     paths=("build",),
-    exclude=("CMakeFiles",),
     hint="RelWithDebInfo builds with -g; strip what you ship after the symbols are sent.",
 )
 MESON = Build(
     name="Meson",
     commands=("meson setup build --buildtype=debugoptimized", "meson compile -C build"),
     paths=("build",),
-    exclude=("meson-private",),
     hint="debugoptimized builds with -g; strip what you ship after the symbols are sent.",
 )
 CARGO = Build(
     name="Cargo",
     commands=("cargo build --release",),
     paths=("target/release",),
-    exclude=("deps/**", "build/**", "incremental/**"),
     environment=(("CARGO_PROFILE_RELEASE_DEBUG", "1"), ("CARGO_PROFILE_RELEASE_STRIP", "none")),
     hint="A release build has no debug information by itself: the job switches it on with CARGO_PROFILE_RELEASE_DEBUG.",
 )
@@ -90,7 +86,6 @@ MAKE = Build(
     name="Make",
     commands=("make CFLAGS='-O2 -g' CXXFLAGS='-O2 -g'",),
     paths=(".",),
-    exclude=(".git",),
     hint="Build with -g; strip what you ship after the symbols are sent.",
 )
 
