@@ -13,9 +13,10 @@ from functools import partial
 from pathlib import Path
 
 from uploader import __version__
-from uploader.errors import Interrupted, NetworkGaveOut, NotAllowed, SymupError
+from uploader.errors import Interrupted, NetworkGaveOut, NotAllowed, Refused, SymupError
 from uploader.model import Concern, Decision, Figures, LeftOut, Outcome, Quality, Source
 from uploader.pipeline.artifact import Artifact
+from uploader.pipeline.asking import ask_each
 from uploader.pipeline.crew import Crew
 from uploader.pipeline.gather import gather
 from uploader.pipeline.make import USUAL_FORM, GsymForm, make
@@ -185,7 +186,7 @@ class _Upload:
         ]
         try:
             self.destination.capabilities()
-            answers = self.destination.negotiate(questions)
+            answers = ask_each(self.destination, questions)
             self.progress.advance("ask", len(answers))
         except SymupError as error:
             self.error = error
@@ -194,7 +195,9 @@ class _Upload:
             return []
         wanted = []
         for artifact, answer in zip(promising, answers, strict=True):
-            if answer.holding is Holding.PRESENT:
+            if isinstance(answer, Refused):
+                self.finish(_unsent(artifact, answer))
+            elif answer.holding is Holding.PRESENT:
                 self.finish(_present(artifact, answer))
             else:
                 wanted.append((artifact, answer))
