@@ -33,7 +33,7 @@ _UNPACK = "unpack it, and give the folder"
 _AR = Container(
     one="a static library",
     many="static libraries",
-    remedy="what is linked of it has its symbols: give that",
+    remedy="give the programs linked with it",
 )
 _DEB = Container(one="a Debian package", many="Debian packages", remedy=f"{_UNPACK}: dpkg-deb -x FILE FOLDER")
 _ZIP = Container(one="a zip archive", many="zip archives", remedy=f"{_UNPACK}: unzip FILE -d FOLDER")

@@ -21,7 +21,7 @@ from uploader.discover.globs import compiled, matches_any
 from uploader.values import frozen, replace
 
 LINKED_FOLDERS = "linked folders that lead elsewhere"
-LINKED_FOLDERS_REMEDY = "give it as a path to have it looked through"
+LINKED_FOLDERS_REMEDY = "give them as paths to have them looked through"
 BUILD_INTERNALS_REMEDY = "--build-internals takes them in"
 
 _DIGEST = re.compile(r"-[0-9a-f]{16}(?:\.[^/]*)?\Z")
