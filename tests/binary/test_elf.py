@@ -434,3 +434,20 @@ def test_a_file_with_few_holes_is_read(tmp_path: Path) -> None:
     os.truncate(path, 1 << 30)
     with ElfFile.open(path) as file:
         assert file.size_bytes == 1 << 30
+
+
+def test_no_more_notes_are_read_than_any_file_has() -> None:
+    """Areas of notes may lie in each other: 60,000 headers that share a megabyte would be 60 gigabytes."""
+    area = note_bytes([Note("GNU", 5, bytes([index]) * ((1 << 20) - 16)) for index in range(20)])
+    assert len(area) == 20 << 20
+    areas = [Section(f".note{index}", type=NOTE, offset=64 + (index << 20), size_bytes=1 << 20) for index in range(20)]
+    file = elf([Section(".bytes", area, offset=None), *areas])
+    with ElfFile.from_bytes(file) as read:
+        told = [desc[0] for _, _, desc in read.notes()]
+    assert told == list(range(16))
+
+
+def test_an_area_of_notes_too_large_for_any_file_hides_no_other() -> None:
+    huge = Section(".huge", note_bytes([Note("GNU", 5, bytes(17 << 20))]), type=NOTE)
+    with ElfFile.from_bytes(elf([huge], notes=[Note("GNU", 3, b"\x07" * 20)])) as file:
+        assert [desc for _, _, desc in file.notes()] == [b"\x07" * 20]
