@@ -9,7 +9,9 @@ from uploader.binary.headers import SHT_DYNSYM, SHT_SYMTAB
 def absences(elf: ElfFile) -> list[str]:
     """A sentence for each source of symbols that one would look for first and that is not in this file."""
     if not elf.sections:
-        return ["no section headers, so that neither debug information nor symbol tables can be found"]
+        return [
+            "no section headers, so that debug information can't be found, and of symbols only what the loader uses"
+        ]
     told = []
     info = elf.section(".debug_info")
     if info is None:

@@ -6,8 +6,9 @@ import hashlib
 import struct
 
 from uploader.binary.compression import MAX_RATIO, SLACK_BYTES
+from uploader.binary.dynamic import dynamic_symbols
 from uploader.binary.elf import ElfFile
-from uploader.binary.headers import SHT_DYNSYM, SHT_SYMTAB
+from uploader.binary.headers import PF_X, PT_LOAD, SHT_DYNSYM, SHT_SYMTAB
 from uploader.errors import MalformedElf
 from uploader.model import Identity, IdScheme, Quality, Source, SymbolId
 from uploader.values import frozen
@@ -98,7 +99,7 @@ def identify(elf: ElfFile) -> Identified:
         sources=sources,
         expected_quality=max((_QUALITY_OF_SOURCE[source] for source in sources), default=Quality.NONE),
         code_sections=code,
-        has_code_bytes=any(section.is_code and section.has_bytes and section.size_bytes for section in elf.sections),
+        has_code_bytes=_has_code_bytes(elf),
         debug_link=_debug_link(elf),
         dwarf_size_bytes=dwarf_size_bytes(elf, ".debug_info"),
         inflated_size_bytes=_inflated_size_bytes(elf),
@@ -186,6 +187,9 @@ def _sources(elf: ElfFile) -> tuple[Source, ...]:
     def symbols(kind: int) -> bool:
         # The first entry of a symbol table is the undefined symbol.
         least = 2 * (24 if elf.bits == 64 else 16)
+        if kind == SHT_DYNSYM and not elf.sections:
+            table = dynamic_symbols(elf)
+            return table is not None and table.size_bytes >= least
         return any(section.type == kind and section.size_bytes >= least for section in elf.sections)
 
     sources = []
@@ -202,6 +206,12 @@ def _sources(elf: ElfFile) -> tuple[Source, ...]:
     if filled(".gnu_debugdata"):
         sources.append(Source.MINI_DEBUGINFO)
     return tuple(sources)
+
+
+def _has_code_bytes(elf: ElfFile) -> bool:
+    if not elf.sections:
+        return any(each.type == PT_LOAD and each.flags & PF_X and each.size_bytes for each in elf.segments)
+    return any(section.is_code and section.has_bytes and section.size_bytes for section in elf.sections)
 
 
 def _code_sections(elf: ElfFile) -> tuple[CodeSection, ...]:

@@ -113,6 +113,8 @@ class SymbolGatherer:
             for section, start, end in zip(elf.sections, starts, ends, strict=True)
             if section.is_code and section.size_bytes
         )
+        if not elf.sections:
+            code = elf.executable_ranges()
         self.code_count = len(code)
         self.code_start = array("Q", [start for start, _ in code] or [0])
         self.code_end = array("Q", [end for _, end in code] or [0])
@@ -236,7 +238,7 @@ class SymbolGatherer:
                 if section != 0xFFF1 or not is_function:
                     continue
                 section = self.section_count
-            elif section >= self.section_count:
+            elif section >= self.section_count and self.section_count:
                 continue
             if section == 0:
                 continue

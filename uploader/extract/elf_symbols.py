@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from uploader.binary.dynamic import dynamic_symbols
 from uploader.binary.headers import EM_PPC64, ET_REL, SHT_DYNSYM, SHT_SYMTAB, SHT_SYMTAB_SHNDX
 from uploader.errors import MalformedElf
 from uploader.extract.elf_symbol_choice import SymbolChooser
@@ -132,15 +133,23 @@ class SymbolSet:
 def read_table(elf: ElfFile, kind: int, source: int, *, binary: ElfFile | None = None) -> SymbolSet | None:
     """What the first symbol table of type ``kind`` tells, as `read_symbols` counts; None where there is none.
 
+    Where no section headers lead to the dynamic symbols, PT_DYNAMIC does.
+
     ``binary`` is the file with the bytes that a ``.debug`` file lacks: ppc64's descriptors. Raises `MalformedElf`.
     """
     table = next((each for each in elf.sections if each.type == kind and each.size_bytes), None)
-    if table is None:
+    if table is not None:
+        text = _strings_of(elf, table)
+        entries = _words(elf, table)
+        wide_indexes = _wide_indexes(elf, table)
+    elif kind == SHT_DYNSYM and not elf.sections and (place := dynamic_symbols(elf)) is not None:
+        text = bytes(elf.bytes_at(place.strings_offset, place.strings_size_bytes))
+        entries = _as_words(elf, elf.bytes_at(place.offset, place.size_bytes))
+        wide_indexes = array("I")
+    else:
         return None
-    text = _strings_of(elf, table)
-    entries = _words(elf, table)
     gatherer = SymbolGatherer(elf, text, len(entries) // (3 if elf.bits == 64 else 4), _descriptors(elf, binary or elf))
-    gatherer.read(entries, _wide_indexes(elf, table), 0, len(text), source)
+    gatherer.read(entries, wide_indexes, 0, len(text), source)
     return SymbolSet(candidates=gatherer.candidates(), text=text)
 
 
@@ -202,8 +211,12 @@ def _words(elf: ElfFile, table: Section) -> array[int]:
     entry_size = 24 if elf.bits == 64 else 16
     if table.entry_size not in (0, entry_size):
         raise MalformedElf(f"{elf.path or 'the input'}: {table.name} has entries of {table.entry_size} bytes")
+    return _as_words(elf, elf.contents(table))
+
+
+def _as_words(elf: ElfFile, data: memoryview) -> array[int]:
+    entry_size = 24 if elf.bits == 64 else 16
     words = array("Q" if elf.bits == 64 else "I")
-    data = elf.contents(table)
     words.frombytes(data[: len(data) - len(data) % entry_size])
     if elf.little_endian != (sys.byteorder == "little"):
         words.byteswap()

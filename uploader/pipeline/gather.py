@@ -239,8 +239,9 @@ def _in_conflict(files: Iterable[Identified]) -> bool:
     shapes = set()
     digests = set()
     for file in files:
-        if file.code_sections:
-            shapes.add(file.code_sections)
+        if not file.code_sections:
+            continue
+        shapes.add(file.code_sections)
         if file.has_code_bytes:
             try:
                 with ElfFile.open(file.path, mapped=False) as elf:

@@ -38,6 +38,8 @@ def _why(main: Identified) -> str:
     if main.debug_link is not None:
         name = main.debug_link.name.decode("utf-8", "backslashreplace")
         return f"stripped, its debug file is called {name}"
+    if main.has_code_bytes and not main.code_sections:
+        return "without section headers nothing leads to it"
     if Source.SYMTAB in main.sources:
         return "built without -g, or stripped of debug information"
     return "stripped"
