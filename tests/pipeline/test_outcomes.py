@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.report.runs import full
-from uploader.model import Identity, Outcome, SymbolId
+from uploader.errors import ExitCode
+from uploader.model import Decision, Identity, LeftOut, Outcome, SymbolId
 from uploader.pipeline.outcomes import conclude
 from uploader.values import replace
 
@@ -33,3 +34,27 @@ def told(come: Sequence[Outcome]) -> tuple[Outcome, ...]:
 def test_outcomes_are_told_by_path_then_id_in_whatever_order_they_came(come: list[Outcome]) -> None:
     assert told(come) == told(OUTCOMES)
     assert [outcome.path for outcome in told(come)] == sorted(outcome.path for outcome in OUTCOMES)
+
+
+def nothing_found(*outcomes: Outcome, left_out: tuple[LeftOut, ...] = ()) -> str:
+    done = conclude(
+        outcomes, error=None, extracted=0, unreached=0, allow_empty=False, paths=("build",), left_out=left_out
+    )
+    assert done.error is not None
+    assert done.exit_code is ExitCode.NOTHING_FOUND
+    return done.error.remedy or ""
+
+
+def test_where_nothing_is_found_the_remedy_is_for_what_was_met() -> None:
+    ends = " --allow-empty makes this no failure."
+    stripped = Outcome(
+        path="build/app",
+        decision=Decision.SKIPPED,
+        reason="no function symbols in it",
+        remedy="Give the unstripped file.",
+    )
+    wheels = LeftOut(what="zip archives", number=2, examples=("a.whl", "b.whl"), remedy="unpack them")
+    links = LeftOut(what="linked folders", number=1, examples=("bazel-bin",), remedy="name them")
+    assert nothing_found(stripped, left_out=(wheels,)) == f"Give the unstripped file.{ends}"
+    assert nothing_found(left_out=(links, wheels)) == f"Only zip archives were there: unpack them.{ends}"
+    assert nothing_found() == f"Check the paths and patterns.{ends}"

@@ -112,6 +112,17 @@ def stumbled(path: str, error: Exception) -> Outcome:
     )
 
 
+def _what_to_look_at(outcomes: Sequence[Outcome], left_out: Sequence[LeftOut]) -> str:
+    """What to do where nothing with symbols was found: what was met is likelier to be meant than other paths."""
+    remedies = [outcome.remedy for outcome in outcomes if outcome.remedy]
+    if remedies:
+        return remedies[0]
+    if left_out and not outcomes:
+        most = max(left_out, key=lambda kind: kind.number)
+        return f"Only {most.what} were there: {most.remedy}."
+    return "Check the paths and patterns."
+
+
 def conclude(
     outcomes: Iterable[Outcome],
     *,
@@ -131,7 +142,7 @@ def conclude(
         shown = ", ".join(str(path) for path in paths[:3]) + (", …" if len(paths) > 3 else "")
         error = NothingFound(
             f"nothing with symbols found in {shown}",
-            remedy="Check the paths and patterns; --allow-empty makes this no failure.",
+            remedy=f"{_what_to_look_at(ordered, left_out)} --allow-empty makes this no failure.",
         )
     code = exit_code(ordered, *([error.exit_code] if error else []))
     return Finished(
