@@ -1,6 +1,9 @@
 """Starting and ending the server."""
 
+import os
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -70,3 +73,25 @@ def test_a_request_under_way_is_finished_before_it_ends(tmp_path: Path) -> None:
         assert [answer.status_code for answer in answers] == [200]
         assert not ender.is_alive()
         assert (tmp_path / "store/p/chunks" / chunk.sha256[:2] / chunk.sha256).read_bytes() == chunk.data
+
+
+@pytest.mark.parametrize("by", ["flag", "variable"])
+def test_the_size_of_requests_is_told_to_clients(tmp_path: Path, by: str) -> None:
+    (tmp_path / "store").mkdir()
+    flag = ["--max-request-size", "1M"] if by == "flag" else []
+    environment = os.environ | ({} if flag else {"SYMUP_MAX_REQUEST_SIZE": "1M"})
+    command = [sys.executable, "-m", "uploader", "serve", "--store", str(tmp_path / "store"), "--port", "0", *flag]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
+        assert process.stdout is not None
+        try:
+            limits = httpx.get(process.stdout.readline().strip() + "/v1/capabilities").json()
+        finally:
+            process.terminate()
+    assert limits["max_request_size_bytes"] == limits["max_chunk_size_bytes"] == 1024 * 1024
+
+
+def test_a_size_of_requests_that_is_none_is_a_usage_error(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "uploader", "serve", "--store", str(tmp_path), "--max-request-size", "much"]
+    told = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert told.returncode == 2
+    assert "'much' is no size" in told.stderr

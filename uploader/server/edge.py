@@ -37,8 +37,10 @@ class Edge:
 
         try:
             await self._app(scope, receive, noted)
-        except SymupError as error:
-            if not begun:
+        except (SymupError, RuntimeError) as error:
+            # Starlette wraps what its handlers come too late for.
+            cause = error.__cause__ if isinstance(error, RuntimeError) else error
+            if not begun or not isinstance(cause, SymupError):
                 raise
             # The answer breaks off here, and the server closes the connection: who reads to Content-Length knows.
-            _log.error("%s %s breaks off: %s", scope["method"], scope["path"], error.message)
+            _log.error("%s %s breaks off: %s", scope["method"], scope["path"], cause.message)
