@@ -50,14 +50,19 @@ def peak_bytes(artifact: Artifact) -> int:
 
 
 def bounded_schedule(
-    artifacts: Sequence[Artifact], *, jobs: int, max_memory_bytes: int | None, progress: Progress
+    artifacts: Sequence[Artifact],
+    *,
+    jobs: int,
+    max_memory_bytes: int | None,
+    progress: Progress,
+    ordered: bool = False,
 ) -> Schedule:
     """The schedule of a run; notes tell of artifacts that are expected to take more than the bound even alone.
 
     With None the bound is a share of what there is.
     """
     bound = default_bytes() if max_memory_bytes is None else max_memory_bytes
-    schedule = Schedule(artifacts, jobs=jobs, max_memory_bytes=bound, peak_bytes=peak_bytes)
+    schedule = Schedule(artifacts, jobs=jobs, max_memory_bytes=bound, peak_bytes=peak_bytes, ordered=ordered)
     too_large = schedule.too_large()
     for artifact, needed in too_large[:TOLD]:
         progress.note(

@@ -34,8 +34,10 @@ class Schedule:
         jobs: int,
         max_memory_bytes: int | None = None,
         peak_bytes: Callable[[Artifact], int] = lambda _: 0,
+        ordered: bool = False,
     ) -> None:
-        self._waiting = sorted(artifacts, key=lambda artifact: -artifact.size_bytes)
+        """``ordered`` artifacts go in the order in which they are given."""
+        self._waiting = list(artifacts) if ordered else sorted(artifacts, key=lambda artifact: -artifact.size_bytes)
         self._jobs = jobs
         self.max_memory_bytes = max_memory_bytes
         self._peak_bytes = {id(artifact): peak_bytes(artifact) for artifact in artifacts}

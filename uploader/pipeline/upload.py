@@ -20,6 +20,7 @@ from uploader.pipeline.asking import ask_each
 from uploader.pipeline.crew import Crew
 from uploader.pipeline.gather import gather
 from uploader.pipeline.make import USUAL_FORM, GsymForm, make
+from uploader.pipeline.meanwhile import Meanwhile, own_order
 from uploader.pipeline.memory import bounded_schedule
 from uploader.pipeline.missing import missing_debug_info
 from uploader.pipeline.outcomes import (
@@ -176,14 +177,7 @@ class _Upload:
         if not promising:
             return []
         self.progress.stage("ask", len(promising))
-        questions = [
-            Question(
-                identity=artifact.identity,
-                quality=artifact.expected_quality,
-                force=self.force,
-            )
-            for artifact in promising
-        ]
+        questions = [self.question(artifact) for artifact in promising]
         try:
             self.destination.capabilities()
             answers = ask_each(self.destination, questions)
@@ -203,6 +197,10 @@ class _Upload:
                 wanted.append((artifact, answer))
         return wanted
 
+    def question(self, artifact: Artifact) -> Question:
+        """What to ask before anything is extracted."""
+        return Question(identity=artifact.identity, quality=artifact.expected_quality, force=self.force)
+
     def carry_all(self, artifacts: Sequence[Artifact]) -> None:
         """Extracts and sends, several at once. Each worker takes a file all the way, so that there are never more than workers."""
         self.total_size_bytes = sum(artifact.size_bytes for artifact in artifacts)
@@ -210,8 +208,13 @@ class _Upload:
         self.progress.stage("send")
         chunks = ThreadPoolExecutor(CHUNKS_IN_SENDING, thread_name_prefix="symup-chunk")
         schedule = bounded_schedule(
-            artifacts, jobs=self.jobs, max_memory_bytes=self.max_memory_bytes, progress=self.progress
+            own_order(artifacts),
+            jobs=self.jobs,
+            max_memory_bytes=self.max_memory_bytes,
+            progress=self.progress,
+            ordered=True,
         )
+        meanwhile = Meanwhile(self.destination, () if self.force else artifacts, self.question)
         try:
             # Who asks debuginfod has to tell of it, and keeps to one process.
             with Crew(
@@ -221,7 +224,7 @@ class _Upload:
                 max_memory_bytes=schedule.max_memory_bytes,
             ) as crew:
                 threads = self.jobs + FILES_IN_SENDING
-                carry = partial(self.carry, crew=crew, schedule=schedule, chunks=chunks)
+                carry = partial(self.carry, crew=crew, schedule=schedule, chunks=chunks, meanwhile=meanwhile)
                 for outcome in crew.carried(schedule, carry, threads=threads):
                     self.finish(outcome)
         except BaseException:
@@ -230,12 +233,18 @@ class _Upload:
             raise
         chunks.shutdown()
 
-    def carry(self, artifact: Artifact, *, crew: Crew, schedule: Schedule, chunks: Executor) -> Outcome:
+    def carry(
+        self, artifact: Artifact, *, crew: Crew, schedule: Schedule, chunks: Executor, meanwhile: Meanwhile
+    ) -> Outcome:
         """Takes one file from its bytes to the store; gives its outcome, whatever happens."""
         started = time.monotonic()
         try:
             if self.stopped.is_set():
                 return _unsent(artifact, self.error or Interrupted("interrupted before this file"))
+            there = None if self.force else meanwhile.answer(artifact)
+            if there is not None:
+                self.progress.advance("extract")
+                return _present(artifact, there)
             made = self.converted(artifact, crew)
             schedule.done(artifact)
             if isinstance(made, Outcome):

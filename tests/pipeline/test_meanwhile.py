@@ -1,0 +1,107 @@
+"""Clients that carry the same build at once don't convert and send what another has stored meanwhile."""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from tests.writers.artifact_writer import make_artifact, put_all
+from uploader.errors import NetworkGaveOut
+from uploader.pipeline.meanwhile import ASKED_EVERY_SECONDS, Meanwhile, own_order
+from uploader.transfer.folder import FolderDestination
+from uploader.transfer.protocol import Answer, Holding, Question
+from uploader.transfer.send import CHUNKS_BETWEEN_QUESTIONS, send
+from uploader.values import replace
+
+FILES: list[Any] = [make_artifact(f"{number:02x}") for number in range(1, 6)]
+
+
+class Counting(FolderDestination):
+    asked: list[int]
+    broken = False
+
+    def negotiate(self, questions: Sequence[Question]) -> list[Answer]:
+        self.asked.append(len(questions))
+        if self.broken:
+            raise NetworkGaveOut("gone")
+        return super().negotiate(questions)
+
+
+def question(artifact: Any) -> Question:
+    asked: Question = artifact.question
+    return replace(asked, chunks=())
+
+
+def watching(tmp_path: Path) -> tuple[Counting, Meanwhile, list[float]]:
+    destination = Counting(tmp_path / "store", "p")
+    destination.asked = []
+    now = [0.0]
+    meanwhile = Meanwhile(destination, FILES, question, monotonic=lambda: now[0])
+    return destination, meanwhile, now
+
+
+def test_what_another_stored_since_is_present_and_asked_of_all_at_once(tmp_path: Path) -> None:
+    destination, meanwhile, now = watching(tmp_path)
+    for one in (FILES[1], FILES[3]):
+        put_all(destination, one)
+        destination.commit(one.manifest)
+    assert meanwhile.answer(FILES[1]) is None, "asked about just now"
+    now[0] += ASKED_EVERY_SECONDS
+    assert meanwhile.answer(FILES[0]) is None
+    known = meanwhile.answer(FILES[3])
+    assert known is not None and known.holding is Holding.PRESENT
+    assert destination.asked == [4]
+    now[0] += ASKED_EVERY_SECONDS
+    assert meanwhile.answer(FILES[2]) is None
+    assert destination.asked == [4, 2], "what has begun, or is there, is not asked about again"
+
+
+def test_trouble_with_asking_stops_nothing(tmp_path: Path) -> None:
+    destination, meanwhile, now = watching(tmp_path)
+    destination.broken = True
+    now[0] += ASKED_EVERY_SECONDS
+    assert meanwhile.answer(FILES[0]) is None
+
+
+def test_large_files_come_first_and_those_of_a_size_in_an_order_of_ones_own() -> None:
+    files: list[Any] = [SimpleNamespace(size_bytes=size) for size in [*range(1024, 1088), 5000, 100_000]]
+    orders = {tuple(id(one) for one in own_order(files)) for _ in range(5)}
+    assert len(orders) == 5
+    for _ in range(5):
+        assert [one.size_bytes for one in own_order(files)][:2] == [100_000, 5000]
+
+
+def test_a_file_of_many_chunks_that_another_sends_too_is_asked_about_in_between(tmp_path: Path) -> None:
+    artifact = make_artifact("ab", functions=4000, max_chunk_size_bytes=1000)
+    assert len(artifact.file.chunks) > 4 * CHUNKS_BETWEEN_QUESTIONS
+    put: list[str] = []
+
+    class Shared(FolderDestination):
+        def put_chunk(self, sha256: str, data: bytes) -> None:
+            super().put_chunk(sha256, data)
+            put.append(sha256)
+            if len(put) == CHUNKS_BETWEEN_QUESTIONS:
+                put_all(FolderDestination(tmp_path / "store", "p"), artifact)
+
+    with ThreadPoolExecutor(1) as pool:
+        sent = send(Shared(tmp_path / "store", "p"), artifact.file, artifact.manifest, executor=pool)
+    assert sent.committed.stored
+    assert sent.chunks_sent == len(put) == CHUNKS_BETWEEN_QUESTIONS
+
+
+def test_two_clients_do_not_begin_with_the_same_chunk(tmp_path: Path) -> None:
+    artifact = make_artifact("ac", functions=4000, max_chunk_size_bytes=1000)
+    first: set[str] = set()
+    for number in range(8):
+        put: list[str] = []
+
+        class Watched(FolderDestination):
+            def put_chunk(self, sha256: str, data: bytes, put: list[str] = put) -> None:
+                put.append(sha256)
+                super().put_chunk(sha256, data)
+
+        with ThreadPoolExecutor(1) as pool:
+            send(Watched(tmp_path / f"store{number}", "p"), artifact.file, artifact.manifest, executor=pool)
+        first.add(put[0])
+    assert len(first) > 1
