@@ -1,14 +1,21 @@
 """Clients that carry the same build at once don't convert and send what another has stored meanwhile."""
 
+import subprocess
+import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
 from tests.writers.artifact_writer import make_artifact, put_all
 from uploader.errors import NetworkGaveOut
+from uploader.model import Decision
 from uploader.pipeline.meanwhile import ASKED_EVERY_SECONDS, Meanwhile, own_order
+from uploader.pipeline.upload import upload
+from uploader.progress import Silent
 from uploader.transfer.folder import FolderDestination
 from uploader.transfer.protocol import Answer, Holding, Question
 from uploader.transfer.send import CHUNKS_BETWEEN_QUESTIONS, send
@@ -105,3 +112,33 @@ def test_two_clients_do_not_begin_with_the_same_chunk(tmp_path: Path) -> None:
             send(Watched(tmp_path / f"store{number}", "p"), artifact.file, artifact.manifest, executor=pool)
         first.add(put[0])
     assert len(first) > 1
+
+
+def test_an_upload_leaves_to_another_what_that_one_was_done_with_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build = tmp_path / "build"
+    build.mkdir()
+    for number in range(12):
+        source = (
+            f"int work(int x) {{ return {number} * x; }}\nint main(int n, char **w) {{ (void)w; return work(n); }}\n"
+        )
+        command = ["cc", "-g", "-O1", "-Wl,--build-id", "-x", "c", "-", "-o", str(build / f"app{number}")]
+        subprocess.run(command, input=source, text=True, check=True)
+    monkeypatch.setattr("uploader.pipeline.meanwhile.ASKED_EVERY_SECONDS", 0.0)
+    asked = threading.Event()
+
+    class Shared(FolderDestination):
+        def negotiate(self, questions: Sequence[Question]) -> list[Answer]:
+            answers = super().negotiate(questions)
+            if not asked.is_set():
+                asked.set()
+                # What was asked about as missing is stored by another client right after the answer.
+                other = FolderDestination(tmp_path / "store", "p")
+                assert upload([build], other, progress=Silent(), jobs=1).exit_code == 0
+            return answers
+
+    finished = upload([build], Shared(tmp_path / "store", "p"), progress=Silent(), jobs=1)
+    assert finished.exit_code == 0
+    assert {outcome.decision for outcome in finished.outcomes} == {Decision.PRESENT}
+    assert finished.extracted == 0

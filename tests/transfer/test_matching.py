@@ -1,5 +1,6 @@
 """What is taken for an answer names what was asked for: answers that are repeated, mixed up or garbled are asked for again."""
 
+import contextlib
 import hashlib
 import json
 import socket
@@ -108,11 +109,24 @@ def test_where_it_never_fits_that_is_told(server: RunningServer, opened: Open, r
     assert caught.value.remedy
 
 
+def test_the_number_of_answers_is_told(server: RunningServer, opened: Open) -> None:
+    for response, told in ((said(A, B, B), "3 answers to 2 questions"), (said(A), "1 answers to 2 questions")):
+        with (
+            BadNetwork(server.port, behaviours=(answers(response),) * 9) as network,
+            pytest.raises(Refused, match=told),
+        ):
+            opened(network.url).negotiate([ONE.question, OTHER.question])
+
+
 def test_what_else_comes_on_a_connection_with_a_garbled_answer_is_not_read(server: RunningServer, opened: Open) -> None:
     def act(client: socket.socket) -> bool:
         client.recv(65536)
         wrong, right = said(B, A).replace(b"Connection: close\r\n", b""), said(A, B)
         client.sendall(wrong + right.replace(b"not there", b"left over"))
+        client.settimeout(10)
+        with contextlib.suppress(OSError):
+            while client.recv(65536):
+                pass
         return True
 
     with BadNetwork(server.port, behaviours=(act,)) as network:
