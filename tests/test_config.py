@@ -8,7 +8,7 @@ from pathlib import Path
 import platformdirs
 import pytest
 
-from uploader.config import USER_FILE, PathGate, Settings, load, user_config_file
+from uploader.config import MAX_FILE_SIZE_BYTES, USER_FILE, PathGate, Settings, load, user_config_file
 from uploader.errors import UsageError
 from uploader.model import Quality
 
@@ -39,9 +39,15 @@ def test_each_layer_beats_the_one_below(project: Path, user_file: Path) -> None:
 
 def test_a_flag_that_was_not_given_hides_nothing(project: Path, user_file: Path) -> None:
     (project / "symup.toml").write_text('include = ["a*"]\ndwarf = false\n')
-    chosen = load({"include": [], "to": None, "dwarf": None}, environ={}, folder=project, user_file=user_file)
-    assert chosen.include == ("a*",)
-    assert chosen.dwarf is False
+    empty: tuple[dict[str, object], ...] = (
+        {"include": []},
+        {"include": ()},
+        {"include": None, "to": None, "dwarf": None},
+    )
+    for flags in empty:
+        chosen = load(flags, environ={}, folder=project, user_file=user_file)
+        assert chosen.include == ("a*",)
+        assert chosen.dwarf is False
 
 
 def test_the_nearest_project_file_upwards_counts(project: Path, user_file: Path) -> None:
@@ -193,12 +199,22 @@ def test_a_bad_entry_names_the_file_and_the_key(project: Path, user_file: Path, 
     assert str(path) in caught.value.message
     assert key in caught.value.message
     assert "secret-value" not in caught.value.message
+    assert ("SYMUP_TOKEN" in (caught.value.remedy or "")) is (key == "token")
 
 
 @pytest.mark.parametrize("text", [b"to = ", b"\xff\xfe", b"a = " + b"[" * 100_000])
 def test_what_is_not_toml_names_the_file(project: Path, user_file: Path, text: bytes) -> None:
     (project / "symup.toml").write_bytes(text)
     with pytest.raises(UsageError, match=r"symup\.toml"):
+        load({}, environ={}, folder=project, user_file=user_file)
+
+
+def test_a_file_that_is_too_large_is_not_read(project: Path, user_file: Path) -> None:
+    path = project / "symup.toml"
+    path.write_bytes(b"#" * MAX_FILE_SIZE_BYTES)
+    load({}, environ={}, folder=project, user_file=user_file)
+    path.write_bytes(b"#" * (MAX_FILE_SIZE_BYTES + 1))
+    with pytest.raises(UsageError, match=r"symup\.toml is over"):
         load({}, environ={}, folder=project, user_file=user_file)
 
 
