@@ -12,7 +12,7 @@ import pytest
 from uploader.errors import ExitCode, NetworkGaveOut
 from uploader.model import Decision, Outcome, Quality
 from uploader.pipeline.gather import gather
-from uploader.pipeline.upload import source_revision, upload
+from uploader.pipeline.upload import upload
 from uploader.pipeline.verdict import PRECEDENCE, exit_code
 from uploader.progress import Silent
 from uploader.transfer.folder import FolderDestination
@@ -113,9 +113,3 @@ def test_once_the_network_gave_out_the_other_files_are_not_tried(tmp_path: Path)
     assert len(done.outcomes) == 30
     assert all(o.exit_code == ExitCode.NETWORK and "the host is gone" in o.reason for o in done.outcomes)
     assert destination.commits < 10
-
-
-def test_the_revision_that_ci_builds() -> None:
-    assert source_revision({"GITHUB_SHA": "abc"}) == "abc"
-    assert source_revision({"CI_COMMIT_SHA": "def", "GITHUB_SHA": ""}) == "def"
-    assert source_revision({}) == ""

@@ -24,10 +24,11 @@ from uploader.discover.debuginfod import DebugInfod, DebugInfodSettings
 from uploader.errors import InputError, UsageError
 from uploader.extract.extract import build
 from uploader.gsym.decode import decode
-from uploader.model import Concern, Decision, Outcome, Quality, Source
+from uploader.model import Concern, Decision, Identity, IdScheme, Outcome, Quality, Source, SymbolId
 from uploader.pipeline.convert import convert
 from uploader.pipeline.gather import Gathered, gather
 from uploader.pipeline.make import make
+from uploader.pipeline.missing import missing_build_id, missing_debug_info
 from uploader.pipeline.outcomes import Finished
 from uploader.pipeline.pair import DebugSources
 from uploader.pipeline.upload import upload
@@ -374,7 +375,7 @@ def test_descriptors_that_a_debug_file_lacks_are_read_from_the_binary(
         assert {b"alpha", b"beta"} <= set(build(binary, companions=(debug,)).table.names)
 
 
-def test_what_is_missing_is_told_with_where_it_was_looked_for_and_what_to_do(whole: Path, tmp_path: Path) -> None:
+def test_what_is_missing_is_told_in_a_line_with_what_to_do(whole: Path, tmp_path: Path) -> None:
     app = split_debug.stripped(
         whole, tmp_path / "app", link=split_debug.debug_file(whole, tmp_path / "away" / "app.dbg")
     )
@@ -386,19 +387,58 @@ def test_what_is_missing_is_told_with_where_it_was_looked_for_and_what_to_do(who
     assert (outcome.decision, outcome.quality) == (Decision.CONVERTED, Quality.FUNCTIONS)
     first, second = outcome.warnings
     assert first == (
-        f"no DWARF: stripped, its debug file is called app.dbg; looked for its debug file (build-id {build_id}) "
-        f"in {tmp_path}/.build-id, {tmp_path}, {tmp_path}/.debug"
+        f"no DWARF: stripped, its debug file is called app.dbg; no debug file of build-id {build_id} was found"
     )
     assert second.startswith(f"{tmp_path}/app.dbg was not taken: its build-id is ")
     assert outcome.remedy is not None
     assert "--debug-dir" in outcome.remedy
+    assert "symup inspect" in outcome.remedy, "where it was looked for is told there"
+
+
+def test_a_program_without_a_build_id_is_warned_of(tmp_path: Path) -> None:
+    app = split_debug.build(tmp_path / "app", "-Wl,--build-id=none")
+    (outcome,) = convert([app], tmp_path / "app.gsym", progress=Silent(), jobs=1, debug=NOWHERE).outcomes
+    assert outcome.quality is Quality.FULL
+    assert [warning.partition(":")[0] for warning in outcome.warnings] == ["no build-id"]
+    assert "-Wl,--build-id" in (outcome.remedy or "")
+
+
+@pytest.mark.parametrize(
+    ("sources", "cause", "remedy"),
+    [
+        ((Source.GO, Source.DYNSYM), '-ldflags="-s -w"', '-ldflags="-s -w"'),
+        ((Source.GO, Source.SYMTAB), '-ldflags="-w"', '-ldflags="-s -w"'),
+        ((Source.DYNSYM,), "the linker's -s", "the unstripped file"),
+        ((Source.SYMTAB,), "`strip -g`", "-g"),
+    ],
+)
+def test_what_takes_debug_information_away_is_named(
+    whole: Path, sources: tuple[Source, ...], cause: str, remedy: str
+) -> None:
+    (artifact,) = gathered(whole).artifacts
+    file = replace(artifact.main, sources=sources)
+    warnings, told = missing_debug_info(replace(artifact, inputs=(file,)))
+    assert cause in warnings[0]
+    assert remedy in (told or "")
+
+
+def test_a_go_program_without_a_build_id_is_told_the_flag_of_its_own_linker(whole: Path) -> None:
+    (artifact,) = gathered(whole).artifacts
+    by_bytes = SymbolId(scheme=IdScheme.FILE, value="0" * 32)
+    file = replace(artifact.main, sources=(Source.GO, Source.DWARF))
+    anonymous = replace(artifact, identity=Identity(primary=by_bytes), inputs=(file,))
+    warnings, remedy = missing_build_id(anonymous)
+    assert len(warnings) == 1
+    assert "-B gobuildid" in (remedy or "")
 
 
 def test_a_build_without_debug_information_is_told_to_use_it(tmp_path: Path) -> None:
     app = split_debug.build(tmp_path / "app", "-g0")
     (artifact,) = gathered(app).artifacts
     made = make(artifact, dwarf=True, threads=1)
-    assert made.warnings[0].startswith("no DWARF: built without -g, or stripped of debug information; looked for")
+    assert made.warnings[0].startswith(
+        "no DWARF: built without -g, or stripped of debug information by `strip -g`; no debug"
+    )
     assert made.remedy is not None
     assert "-g" in made.remedy
     assert make(artifact, dwarf=False, threads=1).warnings == ()
@@ -411,7 +451,7 @@ def test_stubs_alone_are_no_symbols(tmp_path: Path) -> None:
     finished = convert([tmp_path / "app"], tmp_path / "o", progress=Silent(), jobs=1, debug=NOWHERE, allow_empty=True)
     (outcome,) = finished.outcomes
     assert (outcome.decision, outcome.reason) == (Decision.SKIPPED, "no function symbols in it")
-    assert outcome.warnings[0].startswith("no DWARF: stripped; looked for")
+    assert outcome.warnings[0].startswith("no DWARF: stripped, by `strip` or the linker's -s; no debug file")
 
 
 def test_a_companion_that_breaks_meanwhile_is_left_out_with_a_warning(whole: Path, tmp_path: Path) -> None:

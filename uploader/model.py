@@ -100,6 +100,10 @@ class Source(enum.StrEnum):
     """Stubs that call into other files, by the relocations of their slots."""
 
 
+START_UP_SIZE_BYTES = 512
+"""Room for what is linked into every program and hardly ever built with -g: ``_start``, ``frame_dummy``, the first stubs."""
+
+
 @frozen
 class Figures:
     """The numbers behind a quality. Sizes in bytes of executable code."""
@@ -107,6 +111,8 @@ class Figures:
     executable_bytes: int = 0
     function_bytes: int = 0
     line_bytes: int = 0
+    inline_bytes: int = 0
+    """Of `line_bytes`, those whose source would also tell of calls that were inlined there."""
     functions: int = 0
     inlines: int = 0
     line_rows: int = 0
@@ -121,12 +127,42 @@ class Figures:
 
     @property
     def quality(self) -> Quality:
-        """``full`` has inlines or is built of functions with lines from DWARF units that hold none."""
+        """The best level that holds for most of the code that has a name.
+
+        ``lines`` wants lines for half of it at least, ``full`` also that half of these come from a source that tells of inlined
+        calls: a C program without any is full. The start-up code that a C runtime brings into every program is left out of the account.
+        """
         if not self.functions:
             return Quality.NONE
-        if not self.line_rows:
+        named_bytes = max(self.line_bytes, self.function_bytes - START_UP_SIZE_BYTES)
+        if not self.line_bytes or 2 * self.line_bytes < named_bytes:
             return Quality.FUNCTIONS
-        return Quality.FULL if self.by_source.get(Source.DWARF, 0) or self.inlines else Quality.LINES
+        return Quality.FULL if 2 * self.inline_bytes >= self.line_bytes else Quality.LINES
+
+
+@frozen
+class Shortfall:
+    """That a symbol file is poorer than the headers of its sources promised, and what was at hand when that was found."""
+
+    promised: Quality
+    evidence: tuple[str, ...]
+    """What was read and by what, a digest each, sorted. Who has nothing that isn't among these would get no more out of it."""
+    lacks_files: bool = False
+    """Files that the sources refer to were not found: split units, or what dwz moved out."""
+
+
+@frozen
+class Provenance:
+    """Where a CI job's files come from, as its environment tells it. Empty where it does not."""
+
+    repository: str = ""
+    """The address of its page, without credentials."""
+    branch: str = ""
+    """The branch or tag."""
+    revision: str = ""
+    """The commit."""
+    run_url: str = ""
+    """The page of the job or workflow run."""
 
 
 class Decision(enum.StrEnum):

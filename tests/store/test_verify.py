@@ -104,6 +104,7 @@ HUGE = 10**18
         {"functions": 0, "by_source": {}},
         {"inlines": HUGE},
         {"line_rows": HUGE, "line_bytes": HUGE},
+        {"inline_bytes": HUGE},
         {"function_bytes": HUGE},
         {"line_rows": 0, "line_bytes": 0, "function_bytes": 0, "executable_bytes": 0},
     ],
@@ -134,7 +135,7 @@ def test_the_named_code_is_executable() -> None:
 def test_quality_is_at_most_what_the_content_bears_out_and_at_most_what_is_claimed() -> None:
     rich = make_artifact(functions=50)
     assert check(rich.file, replace(rich.manifest, quality=Quality.FUNCTIONS)).quality is Quality.FUNCTIONS
-    plain = replace(rich.manifest, figures=replace(rich.manifest.figures, by_source={}))
+    plain = replace(rich.manifest, figures=replace(rich.manifest.figures, inline_bytes=0))
     assert check(rich.file, plain).quality is Quality.LINES
 
 

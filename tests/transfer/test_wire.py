@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.writers.artifact_writer import make_artifact
-from uploader.model import Figures, Identity, Quality, SymbolId
+from uploader.model import Figures, Identity, Provenance, Quality, Shortfall, SymbolId
 from uploader.transfer import wire
 from uploader.transfer.protocol import Answer, Capabilities, Committed, Holding, Question
+from uploader.values import replace
 
 texts = st.text(max_size=50)
 digests = st.binary(min_size=32, max_size=32).map(bytes.hex)
@@ -24,8 +25,17 @@ identities = st.builds(
 qualities = st.sampled_from(Quality)
 chunk_lists = st.lists(digests, max_size=5).map(tuple)
 counts = st.integers(min_value=0, max_value=2**62)
+shortfalls = st.builds(
+    Shortfall, promised=qualities, evidence=st.lists(texts, max_size=4).map(tuple), lacks_files=st.booleans()
+)
 questions = st.builds(
-    Question, identity=identities, quality=qualities, kind=st.just("gsym"), chunks=chunk_lists, force=st.booleans()
+    Question,
+    identity=identities,
+    quality=qualities,
+    kind=st.just("gsym"),
+    chunks=chunk_lists,
+    force=st.booleans(),
+    evidence=st.lists(texts, max_size=4).map(tuple),
 )
 answers = st.builds(
     Answer,
@@ -33,6 +43,8 @@ answers = st.builds(
     holding=st.sampled_from(Holding),
     reason=texts,
     stored_quality=st.none() | qualities,
+    stored_warnings=st.lists(texts, max_size=4).map(tuple),
+    stored_shortfall=st.none() | shortfalls,
     missing_chunks=chunk_lists,
 )
 any_json = st.recursive(
@@ -70,6 +82,8 @@ def test_answers_come_back(answer: Answer) -> None:
         Figures,
         functions=counts,
         line_rows=counts,
+        line_bytes=counts,
+        inline_bytes=counts,
         by_source=st.dictionaries(texts, counts, max_size=3),
         dropped_ranges=counts,
         cut_ranges=counts,
@@ -82,11 +96,38 @@ def test_figures_come_back(figures: Figures) -> None:
 
 def test_manifests_capabilities_and_results_come_back() -> None:
     manifest = make_artifact(functions=50, max_chunk_size_bytes=1500, aliases=("go:x",)).manifest
+    manifest = replace(
+        manifest,
+        warnings=("a", "b"),
+        shortfall=Shortfall(promised=Quality.FULL, evidence=("x",), lacks_files=True),
+        provenance=Provenance(repository="https://h/r", branch="b", revision="c", run_url="https://h/r/1"),
+    )
     assert wire.manifest_from_json(back(wire.manifest_to_json(manifest))) == manifest
     committed = Committed(stored=True, reason="new")
     assert wire.committed_from_json(back(wire.committed_to_json(committed))) == committed
     capabilities = Capabilities(audiences=("a",), features=("b",), server="c")
     assert wire.capabilities_from_json(back(wire.capabilities_to_json(capabilities))) == capabilities
+
+
+def test_a_manifest_of_an_older_symup_is_read_and_has_no_shortfall() -> None:
+    told = wire.manifest_to_json(make_artifact().manifest)
+    told["figures"] = {"functions": 4, "function_bytes": 40, "line_bytes": 40, "by_source": {"dwarf": 4}}
+    for member in ("warnings", "shortfall", "repository", "branch", "run_url"):
+        del told[member]
+    manifest = wire.manifest_from_json(back(told))
+    assert (manifest.warnings, manifest.shortfall, manifest.provenance) == ((), None, Provenance())
+    assert manifest.figures.quality is Quality.FULL
+
+
+@given(st.lists(st.text(max_size=2 * wire.MAX_WARNING_CHARACTERS), max_size=40))
+def test_kept_warnings_are_few_and_short_and_kept_again_as_they_are(warnings: list[str]) -> None:
+    kept = wire.bounded_warnings(warnings)
+    assert len(kept) <= wire.MAX_WARNINGS
+    assert all(len(warning) <= wire.MAX_WARNING_CHARACTERS for warning in kept)
+    assert wire.bounded_warnings(kept) == kept
+    assert kept[: wire.MAX_WARNINGS - 1][:1] == tuple(
+        one if len(one) <= wire.MAX_WARNING_CHARACTERS else kept[0] for one in warnings[:1]
+    )
 
 
 def test_the_same_manifest_has_the_same_bytes() -> None:

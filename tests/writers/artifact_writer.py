@@ -88,7 +88,8 @@ def honest_figures(gsym: bytes, quality: Quality) -> Figures:
     _, table = decode(gsym)
     source = Source.DWARF if quality is Quality.FULL else Source.SYMTAB
     code = list(zip(table.start, table.end, strict=True))
-    return measure(table, executable=code, by_source={source: len(table)} if len(table) else {})
+    counted = measure(table, executable=code, by_source={source: len(table)} if len(table) else {})
+    return replace(counted, inline_bytes=counted.line_bytes if quality is Quality.FULL else 0)
 
 
 def make_manifest(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from uploader.binary.describe import Description
     from uploader.binary.identity import Identified
     from uploader.pipeline.pair import DebugSources
-    from uploader.symbols.columns import SymbolTable
 
 SCHEMA = "symup.inspect/1"
 
@@ -185,6 +183,7 @@ def _companions(found: Identified, debug: DebugSources) -> dict[str, Any]:
 def _gsym_page(path: Path, data: memoryview) -> dict[str, Any]:
     from uploader.gsym.decode import decode
     from uploader.gsym.layout import parse_header
+    from uploader.symbols.figures import line_coverage
 
     try:
         header = parse_header(data)
@@ -212,22 +211,10 @@ def _gsym_page(path: Path, data: memoryview) -> dict[str, Any]:
         "names": max(len(table.names) - 1, 0),
         "files": max(len(table.files) - 1, 0),
         "function_bytes": function_bytes,
-        "line_bytes": _line_bytes(table),
+        "line_bytes": line_coverage(table).line_bytes,
         "first_address": f"{table.start[0]:#x}" if len(table) else None,
         "end_address": f"{table.end[-1]:#x}" if len(table) else None,
     }
-
-
-def _line_bytes(table: SymbolTable) -> int:
-    """Bytes of code that a line is known for: rows reach to the next one or to their function's end, line 0 is no line."""
-    first = table.row_first
-    total = sum(table.end[i] - table.start[i] for i in range(len(table)) if first[i] < first[i + 1])
-    for row, line in enumerate(table.row_line):
-        if line == 0:
-            piece = bisect_right(first, row) - 1
-            end = table.row_address[row + 1] if row + 1 < first[piece + 1] else table.end[piece]
-            total -= end - table.row_address[row]
-    return total
 
 
 def _lines(page: dict[str, Any]) -> Iterator[str]:

@@ -12,8 +12,8 @@ import typer
 
 from uploader.cli import colour, options, terminal
 from uploader.discover.missing import remedy_for
-from uploader.errors import ExitCode, InputError, NothingFound, StoreDamaged, UsageError
-from uploader.model import Decision, LeftOut, Quality, SymbolId
+from uploader.errors import ExitCode, NothingFound, StoreDamaged, UsageError
+from uploader.model import Decision, LeftOut, SymbolId
 from uploader.report.text import left_out as left_out_line
 from uploader.report.words import count, printable, size
 from uploader.values import frozen
@@ -194,21 +194,13 @@ def _verify(entries: list[dict[str, Any]], destination: Destination, observer: P
 
 def _is_empty(artifact: Artifact | None) -> bool:
     """Whether a binary holds no function at all: where its headers promise nothing but symbol tables, these are read."""
-    if artifact is None or artifact.expected_quality > Quality.FUNCTIONS:
-        return False
-    if artifact.expected_quality is Quality.NONE:
-        return True
+    from uploader.pipeline.make import holds_nothing
 
-    from uploader.pipeline.make import make
-
-    try:
-        return not make(artifact, dwarf=False, threads=1).gsym
-    except InputError:
-        return False
+    return artifact is not None and holds_nothing(artifact)
 
 
 def _manifest_object(manifest: Manifest) -> dict[str, Any]:
-    from uploader.report.json import figures_object, identity_members
+    from uploader.report.json import figures_object, identity_members, provenance_members
 
     return {
         **identity_members(manifest.identity),
@@ -217,12 +209,13 @@ def _manifest_object(manifest: Manifest) -> dict[str, Any]:
         "sources": list(manifest.sources),
         "file_name": manifest.file_name,
         "tool": manifest.tool,
-        "source_revision": manifest.source_revision or None,
+        **provenance_members(manifest.provenance),
         "created_at": manifest.created_at,
         "gsym_size_bytes": manifest.content_size_bytes,
         "compressed_size_bytes": manifest.compressed_size_bytes,
         "content_sha256": manifest.content_sha256,
         "chunks": len(manifest.chunks),
+        "warnings": list(manifest.warnings),
     }
 
 
@@ -235,5 +228,9 @@ def _line(entry: dict[str, Any]) -> str:
     made = f"{manifest['created_at']} by {manifest['tool']}"
     if manifest["source_revision"]:
         made += f" from {manifest['source_revision'][:12]}"
+    if manifest["branch"]:
+        made += f" of {manifest['branch']}"
+    if manifest["run_url"] or manifest["repository"]:
+        made += f", {manifest['run_url'] or manifest['repository']}"
     told = f"{count(manifest['figures']['functions'], 'function')}, {size(manifest['compressed_size_bytes'])}, {made}"
     return f"stored    {manifest['quality']:9} {label}  {printable(told)}"

@@ -33,6 +33,8 @@ def run(
     environ: Mapping[str, str] | None = None,
 ) -> int:
     """Writes every form of the report that is asked for and gives the exit code. ``quiet`` tells people of failures only."""
+    from uploader.pipeline.provenance import provenance
+
     environ = os.environ if environ is None else environ
     reports = Reports() if reports is None else reports
     told = Run(
@@ -47,6 +49,7 @@ def run(
         left_out=finished.left_out,
         error=finished.error,
         shard=shard,
+        provenance=provenance(environ),
     )
     if as_json:
         from uploader.report.json import report

@@ -30,6 +30,8 @@ class Extracted:
     table: SymbolTable
     figures: Figures
     warnings: tuple[str, ...]
+    lacks_files: bool = False
+    """Files that the DWARF refers to were not found."""
 
 
 def build(
@@ -54,6 +56,8 @@ def build(
     names = NameTable()
     executable = elf.executable_ranges()
     columns: SourceColumns | None = None
+    whole = True
+    lacks_files = False
 
     @cache
     def symbols_ready() -> tuple[SymbolPieces, ElfSymbols, Sequence[str]]:
@@ -68,6 +72,7 @@ def build(
             continue
         if read is not None:
             columns = read.columns
+            whole, lacks_files = read.whole, read.lacks_files
             warnings.extend(read.warnings)
             break
     pieces, symbols, trouble = symbols_ready()
@@ -79,8 +84,14 @@ def build(
     table, origin = shape(source, plan, threads=threads, warnings=warnings)
     if keep_aliases:
         attach_aliases(table, plan, origin, lambda symbol: symbols.aliases(symbols.start[symbol]), names)
-    figures = measure(table, executable, _functions_by_source(plan, symbols.source_of))
-    return Extracted(table=table, figures=figures, warnings=tuple(warnings))
+    figures = measure(
+        table,
+        executable,
+        _functions_by_source(plan, symbols.source_of),
+        origin=origin if whole else None,
+        function=plan.function,
+    )
+    return Extracted(table=table, figures=figures, warnings=tuple(warnings), lacks_files=lacks_files)
 
 
 def _functions_by_source(plan: Plan, source_of: Callable[[int], str]) -> dict[str, int]:

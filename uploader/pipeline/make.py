@@ -7,11 +7,12 @@ from contextlib import ExitStack
 
 from uploader.binary.elf import ElfFile
 from uploader.errors import InputError
-from uploader.model import Figures, IdScheme, Source, SymbolId
+from uploader.model import Figures, IdScheme, Quality, Shortfall, Source, SymbolId
 from uploader.pipeline.artifact import Artifact
-from uploader.pipeline.missing import missing_debug_info
+from uploader.pipeline.missing import missing_build_id, missing_debug_info
 from uploader.pipeline.pair import USUAL_PLACES, DebugSources
 from uploader.pipeline.referred import ReferredFiles
+from uploader.pipeline.shortfall import shortfall
 from uploader.values import frozen, replace
 
 
@@ -27,6 +28,11 @@ class GsymForm:
 
 USUAL_FORM = GsymForm()
 
+REMEDY_FILES = (
+    "Upload where the build left its .dwo files, or put the .dwp file (or what dwz made) beside the binary; "
+    "--debug-dir names folders of them."
+)
+
 
 @frozen
 class Made:
@@ -37,6 +43,7 @@ class Made:
     warnings: tuple[str, ...]
     remedy: str | None = None
     """How to get more out of it, where that can be told."""
+    shortfall: Shortfall | None = None
 
 
 def make(
@@ -63,6 +70,9 @@ def make(
     if dwarf:
         missing, remedy = missing_debug_info(artifact, debuginfod=unhelped)
         warnings.extend(missing)
+    unmatched, how_to_match = missing_build_id(artifact)
+    warnings.extend(unmatched)
+    remedy = remedy or how_to_match
     with ExitStack() as stack:
         elf = stack.enter_context(ElfFile.open(artifact.main.path))
         companions = []
@@ -100,7 +110,27 @@ def make(
             version=form.version,
             threads=threads,
         )
-    return Made(gsym=gsym, figures=extracted.figures, warnings=(*warnings, *extracted.warnings), remedy=remedy)
+    if extracted.lacks_files and remedy is None:
+        remedy = REMEDY_FILES
+    return Made(
+        gsym=gsym,
+        figures=extracted.figures,
+        warnings=(*warnings, *extracted.warnings),
+        remedy=remedy,
+        shortfall=shortfall(artifact, extracted.figures, dwarf=dwarf, debug=debug, lacks_files=extracted.lacks_files),
+    )
+
+
+def holds_nothing(artifact: Artifact) -> bool:
+    """Whether an artifact has no function at all: where its headers promise nothing but symbol tables, these are read."""
+    if artifact.expected_quality > Quality.FUNCTIONS or artifact.ask_debuginfod:
+        return False
+    if artifact.expected_quality is Quality.NONE:
+        return True
+    try:
+        return not make(artifact, dwarf=False, threads=1).gsym
+    except InputError:
+        return False
 
 
 def _inflate_ahead(files: Sequence[ElfFile]) -> None:

@@ -1,16 +1,25 @@
-"""Says what debug information is missing, where it was looked for, and how to get it."""
+"""Says what is missing of a binary, how that may have come, and how to get it."""
 
 from __future__ import annotations
 
+from uploader.binary.headers import ET_REL
 from uploader.binary.identity import Identified
 from uploader.discover.companions import build_id_of
-from uploader.model import Source
+from uploader.model import IdScheme, Source
 from uploader.pipeline.artifact import Artifact
 
 REJECTED_TOLD = 3
 
-REMEDY_GIVE = "Give the unstripped file or its debug file too, name its folder with --debug-dir, or ask a server with --debuginfod."
+REMEDY_GIVE = (
+    "Give the unstripped file or its debug file too, name its folder with --debug-dir, or ask a server with --debuginfod. "
+    "`symup inspect FILE` lists where its debug file was looked for."
+)
 REMEDY_BUILD = "Build with debug information: -g, or -g1 for lines only."
+REMEDY_GO = 'Build without -ldflags="-s -w" and upload that; `strip` what ships.'
+REMEDY_BUILD_ID = "Link it with -Wl,--build-id, then strip a copy."
+REMEDY_GO_BUILD_ID = (
+    'Link it with -ldflags="-B gobuildid" (Go 1.22 or later), or externally with -extldflags=-Wl,--build-id.'
+)
 
 
 def missing_debug_info(artifact: Artifact, *, debuginfod: str = "") -> tuple[tuple[str, ...], str | None]:
@@ -22,8 +31,7 @@ def missing_debug_info(artifact: Artifact, *, debuginfod: str = "") -> tuple[tup
     search = artifact.search
     if search is not None:
         build_id = build_id_of(main)
-        by = f" (build-id {build_id})" if build_id else ""
-        warnings[0] += f"; looked for its debug file{by} in {', '.join(search.looked_in)}"
+        warnings[0] += f"; no debug file{f' of build-id {build_id}' if build_id else ''} was found"
         warnings += [f"{one.path} was not taken: {one.reason}" for one in search.rejected[:REJECTED_TOLD]]
         if len(search.rejected) > REJECTED_TOLD:
             warnings.append(f"and {len(search.rejected) - REJECTED_TOLD} more files were not taken")
@@ -31,7 +39,21 @@ def missing_debug_info(artifact: Artifact, *, debuginfod: str = "") -> tuple[tup
         warnings.append(debuginfod)
     elif artifact.ask_debuginfod:
         warnings.append("debuginfod servers are yet to be asked for it")
+    if Source.GO in main.sources:
+        return tuple(warnings), REMEDY_GO
     return tuple(warnings), REMEDY_BUILD if artifact.has(Source.SYMTAB) and main.debug_link is None else REMEDY_GIVE
+
+
+def missing_build_id(artifact: Artifact) -> tuple[tuple[str, ...], str | None]:
+    """A warning and a remedy for a program that only an id of its very bytes stands for; none for others.
+
+    An object file is not what runs, and is never stripped apart from what is linked of it.
+    """
+    main = artifact.main
+    if artifact.identity.primary.scheme is not IdScheme.FILE or main.kind == ET_REL:
+        return (), None
+    warning = "no build-id: these symbols are found for this very file only, not for a copy of it that is stripped"
+    return (warning,), REMEDY_GO_BUILD_ID if Source.GO in main.sources else REMEDY_BUILD_ID
 
 
 def _why(main: Identified) -> str:
@@ -40,6 +62,10 @@ def _why(main: Identified) -> str:
         return f"stripped, its debug file is called {name}"
     if main.has_code_bytes and not main.code_sections:
         return "without section headers nothing leads to it"
-    if Source.SYMTAB in main.sources:
-        return "built without -g, or stripped of debug information"
-    return "stripped"
+    with_symbols = Source.SYMTAB in main.sources
+    if Source.GO in main.sources:
+        flags = "-w" if with_symbols else "-s -w"
+        return f'built with -ldflags="{flags}", or stripped by `strip`'
+    if with_symbols:
+        return "built without -g, or stripped of debug information by `strip -g`"
+    return "stripped, by `strip` or the linker's -s"

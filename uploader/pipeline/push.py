@@ -303,6 +303,7 @@ def _about(manifest: Manifest, outcome: Outcome) -> Outcome:
         identity=manifest.identity,
         quality=manifest.quality,
         figures=manifest.figures,
+        warnings=manifest.warnings,
         gsym_size_bytes=manifest.content_size_bytes,
         compressed_size_bytes=manifest.compressed_size_bytes,
     )
@@ -319,6 +320,7 @@ def _present(parcel: _Parcel, answer: Answer) -> Outcome:
         outcome,
         quality=answer.stored_quality or outcome.quality,
         figures=answer.stored_figures or outcome.figures,
+        warnings=answer.stored_warnings or outcome.warnings,
         compressed_size_bytes=answer.stored_size_bytes or outcome.compressed_size_bytes,
     )
 

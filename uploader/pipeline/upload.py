@@ -14,15 +14,15 @@ from pathlib import Path
 
 from uploader import __version__
 from uploader.errors import Interrupted, NetworkGaveOut, NotAllowed, Refused, SymupError
-from uploader.model import Concern, Decision, Figures, LeftOut, Outcome, Quality, Source
+from uploader.model import Concern, Decision, Figures, LeftOut, Outcome, Provenance, Quality, Shortfall, Source
 from uploader.pipeline.artifact import Artifact
 from uploader.pipeline.asking import ask_each
 from uploader.pipeline.crew import Crew
 from uploader.pipeline.gather import gather
-from uploader.pipeline.make import USUAL_FORM, GsymForm, make
+from uploader.pipeline.make import USUAL_FORM, GsymForm, holds_nothing, make
 from uploader.pipeline.meanwhile import Meanwhile, own_order
 from uploader.pipeline.memory import bounded_schedule
-from uploader.pipeline.missing import missing_debug_info
+from uploader.pipeline.missing import missing_build_id, missing_debug_info
 from uploader.pipeline.outcomes import (
     Finished,
     about,
@@ -33,8 +33,10 @@ from uploader.pipeline.outcomes import (
 )
 from uploader.pipeline.pair import USUAL_PLACES, DebugSources
 from uploader.pipeline.processes import WorkerKilled
+from uploader.pipeline.provenance import provenance
 from uploader.pipeline.schedule import Schedule, threads_for
 from uploader.pipeline.shard import Shard
+from uploader.pipeline.shortfall import nothing_new
 from uploader.progress import Progress
 from uploader.transfer.chunks import ChunkedFile, compress
 from uploader.transfer.protocol import (
@@ -45,15 +47,16 @@ from uploader.transfer.protocol import (
     Question,
 )
 from uploader.transfer.send import Sent, send
+from uploader.transfer.wire import bounded_warnings
 from uploader.values import frozen
 
 FILES_IN_SENDING = 4
 """Symbol files that may be under way at once beside those being extracted: they and ``jobs`` bound the memory."""
 
+AS_GOOD_AS_IT_GETS = "already stored with all that these files give"
+
 CHUNKS_IN_SENDING = 8
 """Chunks, of all files together, that may be under way at once."""
-
-_REVISION_VARIABLES = ("GITHUB_SHA", "CI_COMMIT_SHA")
 
 
 def upload(
@@ -93,7 +96,7 @@ def upload(
         debug=debug,
         form=form,
         force=force,
-        source_revision=source_revision(os.environ if environ is None else environ),
+        provenance=provenance(os.environ if environ is None else environ),
     )
     destination.tell_waiting(progress.waiting)
     left_out: tuple[LeftOut, ...] = ()
@@ -134,11 +137,6 @@ def upload(
     )
 
 
-def source_revision(environ: Mapping[str, str]) -> str:
-    """The commit that this CI job builds, where the environment tells it."""
-    return next((environ[name] for name in _REVISION_VARIABLES if environ.get(name)), "")
-
-
 @dataclass(slots=True, kw_only=True)
 class _Upload:
     """What the workers of one run share."""
@@ -151,7 +149,7 @@ class _Upload:
     debug: DebugSources
     form: GsymForm
     force: bool
-    source_revision: str
+    provenance: Provenance
     outcomes: list[Outcome] = field(default_factory=list)
     unreached: int = 0
     extracted: int = 0
@@ -193,6 +191,12 @@ class _Upload:
                 self.finish(_unsent(artifact, answer))
             elif answer.holding is Holding.PRESENT:
                 self.finish(_present(artifact, answer))
+            elif (
+                answer.holding is Holding.POORER
+                and not self.force
+                and nothing_new(artifact, answer, dwarf=self.dwarf, debug=self.debug)
+            ):
+                self.finish(_present(artifact, answer, reason=f"{AS_GOOD_AS_IT_GETS}, {_label(answer)}"))
             else:
                 wanted.append((artifact, answer))
         return wanted
@@ -310,7 +314,9 @@ class _Upload:
             sources=tuple(source.value for source in Source if made.figures.by_source.get(source)),
             file_name=os.path.basename(artifact.path),
             tool=f"symup {__version__}",
-            source_revision=self.source_revision,
+            warnings=bounded_warnings(made.warnings),
+            shortfall=made.shortfall,
+            provenance=self.provenance,
             created_at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         )
 
@@ -321,6 +327,7 @@ class _Converted:
     figures: Figures
     warnings: tuple[str, ...]
     remedy: str | None
+    shortfall: Shortfall | None
 
 
 def _converted(
@@ -335,6 +342,7 @@ def _converted(
         figures=made.figures,
         warnings=made.warnings,
         remedy=made.remedy,
+        shortfall=made.shortfall,
     )
 
 
@@ -350,22 +358,32 @@ def _unsent(artifact: Artifact, error: SymupError) -> Outcome:
     )
 
 
-def _present(artifact: Artifact, answer: Answer) -> Outcome:
+def _label(answer: Answer) -> str:
+    return "" if answer.stored_quality is None else answer.stored_quality.label
+
+
+def _present(artifact: Artifact, answer: Answer, *, reason: str = "") -> Outcome:
+    poor = answer.stored_quality is not None and answer.stored_quality <= Quality.FUNCTIONS
     return about(
         artifact,
         Outcome(
             path=artifact.path,
             decision=Decision.PRESENT,
-            reason=answer.reason,
+            reason=reason or answer.reason,
             quality=answer.stored_quality,
             figures=answer.stored_figures,
             compressed_size_bytes=answer.stored_size_bytes,
+            warnings=answer.stored_warnings,
+            remedy=missing_debug_info(artifact)[1] if poor else None,
         ),
     )
 
 
 def _planned(artifact: Artifact, answer: Answer, *, dwarf: bool) -> Outcome:
-    warnings, remedy = missing_debug_info(artifact) if dwarf else ((), None)
+    missing, remedy = missing_debug_info(artifact) if dwarf else ((), None)
+    if holds_nothing(artifact):
+        return empty(artifact, warnings=missing)
+    unmatched, how_to_match = missing_build_id(artifact)
     return about(
         artifact,
         Outcome(
@@ -373,8 +391,8 @@ def _planned(artifact: Artifact, answer: Answer, *, dwarf: bool) -> Outcome:
             decision=Decision.PLANNED,
             reason=f"would be sent: {answer.reason}",
             quality=artifact.expected_quality,
-            warnings=warnings,
-            remedy=remedy,
+            warnings=(*missing, *unmatched),
+            remedy=remedy or how_to_match,
         ),
     )
 

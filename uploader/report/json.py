@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from uploader.errors import SymupError
-from uploader.model import Figures, Identity, Outcome
+from uploader.model import Figures, Identity, Outcome, Provenance
 from uploader.report.run import Run, concerns
 
 SCHEMA = "symup.report/1"
@@ -33,6 +33,7 @@ def report(run: Run) -> dict[str, Any]:
         "destination": run.destination,
         "project": run.project,
         "shard": run.shard,
+        "provenance": provenance_members(run.provenance),
         "exit_code": int(run.exit_code),
         "error": error_object(run.error),
         "seconds": round(run.seconds, 3),
@@ -75,6 +76,16 @@ def outcome_object(outcome: Outcome) -> dict[str, Any]:
     }
 
 
+def provenance_members(provenance: Provenance) -> dict[str, Any]:
+    """Where the files come from; null what is not known."""
+    return {
+        "repository": provenance.repository or None,
+        "branch": provenance.branch or None,
+        "source_revision": provenance.revision or None,
+        "run_url": provenance.run_url or None,
+    }
+
+
 def identity_members(identity: Identity | None) -> dict[str, Any]:
     """``id`` and ``aliases``, written as users write ids: bare hex is a GNU build-id."""
     if identity is None:
@@ -88,6 +99,7 @@ def figures_object(figures: Figures) -> dict[str, Any]:
         "executable_bytes": figures.executable_bytes,
         "function_bytes": figures.function_bytes,
         "line_bytes": figures.line_bytes,
+        "inline_bytes": figures.inline_bytes,
         "functions": figures.functions,
         "inlines": figures.inlines,
         "line_rows": figures.line_rows,

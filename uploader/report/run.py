@@ -6,7 +6,7 @@ from collections import Counter
 
 from uploader import __version__, core
 from uploader.errors import ExitCode, SymupError
-from uploader.model import Concern, Decision, LeftOut, Outcome, Quality
+from uploader.model import Concern, Decision, LeftOut, Outcome, Provenance, Quality
 from uploader.values import frozen
 
 
@@ -30,6 +30,8 @@ class Run:
     """What may hold symbols and was not looked at."""
     shard: str | None = None
     """``2/5`` where the run took only a part of the ids."""
+    provenance: Provenance = Provenance()
+    """What CI says of where the files come from."""
 
     @property
     def tool(self) -> str:

@@ -55,6 +55,7 @@ class QuestionDocument(BaseModel):
     kind: Kind = "gsym"
     chunks: list[Sha256] = []
     force: bool = False
+    evidence: Annotated[list[Text], Field(max_length=64)] = []
 
 
 class Negotiation(BaseModel):
@@ -69,6 +70,7 @@ class FiguresDocument(BaseModel):
     executable_bytes: Count = 0
     function_bytes: Count = 0
     line_bytes: Count = 0
+    inline_bytes: Count | None = None
     functions: Count = 0
     inlines: Count = 0
     line_rows: Count = 0
@@ -76,6 +78,14 @@ class FiguresDocument(BaseModel):
     dropped_ranges: Count = 0
     cut_ranges: Count = 0
     widened_ranges: Count = 0
+
+
+class ShortfallDocument(BaseModel):
+    """That an artifact is poorer than its sources promised, and what was at hand when that was found."""
+
+    promised: QualityLabel
+    evidence: Annotated[list[Text], Field(max_length=64)] = []
+    lacks_files: bool = False
 
 
 class AnswerDocument(BaseModel):
@@ -88,6 +98,8 @@ class AnswerDocument(BaseModel):
     stored_quality: QualityLabel | None = None
     stored_figures: FiguresDocument | None = None
     stored_size_bytes: Count = 0
+    stored_warnings: Annotated[list[Text], Field(max_length=64)] = []
+    stored_shortfall: ShortfallDocument | None = None
     missing_chunks: list[Sha256] = []
 
 
@@ -120,6 +132,11 @@ class ManifestDocument(BaseModel):
     file_name: Text = ""
     tool: Text = ""
     source_revision: Text = ""
+    repository: Text = ""
+    branch: Text = ""
+    run_url: Text = ""
+    warnings: Annotated[list[Text], Field(max_length=64)] = []
+    shortfall: ShortfallDocument | None = None
     created_at: Text = ""
     extra: dict[str, Text] = {}
 

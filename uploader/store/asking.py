@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from uploader.errors import Refused
 from uploader.model import SymbolId
@@ -48,6 +48,8 @@ class Asking:
             stored_quality=None if held is None else held.quality,
             stored_figures=None if held is None else held.figures,
             stored_size_bytes=0 if held is None else held.compressed_size_bytes,
+            stored_warnings=() if held is None else held.warnings,
+            stored_shortfall=None if held is None else held.shortfall,
             missing_chunks=() if holding is Holding.PRESENT else self._wanted(question, held),
         )
 
@@ -70,6 +72,8 @@ class Asking:
             return Holding.POORER, f"quality {held.label} is stored and will be replaced, as forced", manifest
         if held < question.quality:
             return Holding.POORER, f"quality {held.label} is stored, {question.quality.label} is better", manifest
+        if held is question.quality and is_new(question.evidence, manifest):
+            return Holding.POORER, f"quality {held.label} is stored, made of other files or by another symup", manifest
         for alias in question.identity.aliases:
             if self._names.holder(alias, kind) is None:
                 return Holding.POORER, f"the store does not know it as {alias} yet", manifest
@@ -85,6 +89,11 @@ class Asking:
     def _look_for(self, primary: SymbolId, kind: str) -> frozenset[str]:
         entry = self._entry(primary, kind)
         return frozenset() if entry is None or entry.manifest is None else self._stock.lost(entry.manifest)
+
+
+def is_new(evidence: Sequence[str], held: Manifest) -> bool:
+    """Whether any of what a file was made of was not at hand when the stored one was made."""
+    return not set(evidence) <= set(held.shortfall.evidence if held.shortfall is not None else ())
 
 
 def told_lost(lost: frozenset[str], manifest: Manifest) -> str:

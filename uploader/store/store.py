@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from uploader.errors import ArtifactMismatch, NothingFound, Refused, StoreDamaged
 from uploader.model import SymbolId
 from uploader.store import layout, verify
-from uploader.store.asking import Asking, Entry, told_lost
+from uploader.store.asking import Asking, Entry, is_new, told_lost
 from uploader.store.blobs import Blobs
 from uploader.store.chunks import Chunks, Stock
 from uploader.store.names import Names
@@ -161,6 +161,8 @@ class SymbolStore:
     def _reason_to_keep(self, held: Manifest | None, offered: Manifest, *, force: bool) -> str | None:
         if held is None or Stock(self._chunks).lost(held):
             return None
+        if _learned(held, offered):
+            return None
         if held.content_sha256 == offered.content_sha256 and held.quality is offered.quality:
             return "already stored with the same content" + (", all of it checked anew" if force else "")
         if force or offered.quality > held.quality:
@@ -190,3 +192,20 @@ class SymbolStore:
         except ValueError:
             return Entry(manifest=None, tag=blob.tag)
         return Entry(manifest=manifest, tag=blob.tag)
+
+
+def _learned(held: Manifest, offered: Manifest) -> bool:
+    """Whether a file that falls short of what its sources promise was made of other evidence than the stored one, and tells no less.
+
+    It is stored, so that nobody makes it of the same evidence again.
+    """
+    if offered.shortfall is None or held.quality is not offered.quality:
+        return False
+    if not is_new(offered.shortfall.evidence, held):
+        return False
+    had, has = held.figures, offered.figures
+    return (
+        has.function_bytes >= had.function_bytes
+        and has.line_bytes >= had.line_bytes
+        and has.inline_bytes >= had.inline_bytes
+    )

@@ -198,6 +198,7 @@ def _figures(claimed: Figures, table: SymbolTable) -> Figures:
         executable_bytes=max(claimed.executable_bytes, counted.function_bytes),
         function_bytes=counted.function_bytes,
         line_bytes=counted.line_bytes,
+        inline_bytes=min(claimed.inline_bytes, counted.line_bytes),
         functions=functions,
         inlines=counted.inlines,
         line_rows=counted.line_rows,

@@ -2,20 +2,44 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import cython
 
 from uploader.model import Figures
-from uploader.symbols.columns import SymbolTable
+from uploader.symbols.columns import NONE, SymbolTable
+from uploader.values import frozen
 
 
-def measure(table: SymbolTable, executable: Sequence[tuple[int, int]], by_source: Mapping[str, int]) -> Figures:
-    """Counts and coverage of a table against the executable ranges; ``by_source`` says how many functions each source gave."""
+@frozen
+class LineCoverage:
+    """Bytes of code that a line is known for, and those of them whose source would tell of inlined calls, too."""
+
+    line_bytes: int
+    inline_bytes: int
+
+
+def measure(
+    table: SymbolTable,
+    executable: Sequence[tuple[int, int]],
+    by_source: Mapping[str, int],
+    *,
+    origin: Any = None,
+    function: Any = None,
+) -> Figures:
+    """Counts and coverage of a table against the executable ranges; ``by_source`` says how many functions each source gave.
+
+    ``origin`` is the item of ``function`` for each piece, and that is `NONE` where the source of its lines knows no function, and
+    so no calls inlined into it; without them there is no such source.
+    """
+    covered = line_coverage(table, origin=origin, function=function)
     return Figures(
         executable_bytes=sum(end - start for start, end in executable),
         function_bytes=sum(table.end) - sum(table.start),
-        line_bytes=_line_bytes(table),
+        line_bytes=covered.line_bytes,
+        inline_bytes=covered.inline_bytes,
         functions=sum(by_source.values()),
         inlines=len(table.node_depth),
         line_rows=len(table.row_address),
@@ -23,21 +47,34 @@ def measure(table: SymbolTable, executable: Sequence[tuple[int, int]], by_source
     )
 
 
-def _line_bytes(table: SymbolTable) -> int:
-    """Bytes of code that a row with a line speaks for."""
+def line_coverage(table: SymbolTable, *, origin: Any = None, function: Any = None) -> LineCoverage:
+    """What rows speak for: a row reaches to the next or to its piece's end; line 0, or a file without a name, is no line."""
     if not len(table.row_address):
-        return 0
+        return LineCoverage(line_bytes=0, inline_bytes=0)
     end: cython.ulonglong[::1] = table.end
     first: cython.uint[::1] = table.row_first
     address: cython.ulonglong[::1] = table.row_address
+    file: cython.uint[::1] = table.row_file
     line: cython.uint[::1] = table.row_line
+    named: cython.const[cython.uchar][::1] = bytes(bool(base) for _, base in table.files)
+    files: cython.Py_ssize_t = len(named)
+    with_functions: cython.bint = origin is not None and function is not None
+    origins: cython.uint[::1] = origin if with_functions else array("I", [0])
+    functions: cython.uint[::1] = function if with_functions else array("I", [0])
+    none: cython.uint = NONE
     total: cython.ulonglong = 0
+    with_inlines: cython.ulonglong = 0
+    known: cython.ulonglong
     i: cython.Py_ssize_t
     row: cython.Py_ssize_t
     stop: cython.ulonglong
     for i in range(len(table.start)):
+        known = 0
         for row in range(first[i], first[i + 1]):
-            if line[row]:
+            if line[row] and file[row] < files and named[file[row]]:
                 stop = address[row + 1] if row + 1 < first[i + 1] else end[i]
-                total += stop - address[row]
-    return total
+                known += stop - address[row]
+        total += known
+        if with_functions and functions[origins[i]] != none:
+            with_inlines += known
+    return LineCoverage(line_bytes=total, inline_bytes=with_inlines)

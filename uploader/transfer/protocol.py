@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import Protocol
 
-from uploader.model import Figures, Identity, Quality, SymbolId
+from uploader.model import Figures, Identity, Provenance, Quality, Shortfall, SymbolId
 from uploader.values import frozen
 
 MAX_CHUNK_SIZE_BYTES = 8 * 1024 * 1024
@@ -57,6 +57,8 @@ class Question:
     chunks: tuple[str, ...] = ()
     """SHA-256 digests in lowercase hex; empty before extraction."""
     force: bool = False
+    evidence: tuple[str, ...] = ()
+    """Of a file that is ready to be sent and falls short: what it was made of (`Shortfall.evidence`)."""
 
 
 @frozen
@@ -72,6 +74,9 @@ class Answer:
     """Of what is stored; None where nothing is, or where an older server does not tell."""
     stored_size_bytes: int = 0
     """Of what is stored, compressed."""
+    stored_warnings: tuple[str, ...] = ()
+    """What was told when it was made."""
+    stored_shortfall: Shortfall | None = None
     missing_chunks: tuple[str, ...] = ()
     """Those of the question's chunks that the destination lacks."""
 
@@ -96,8 +101,11 @@ class Manifest:
     file_name: str = ""
     tool: str = ""
     """What made it, e.g. ``symup 0.1.0``."""
-    source_revision: str = ""
-    """The commit that CI built, where known."""
+    warnings: tuple[str, ...] = ()
+    """What was told when it was made: a later run that finds it present tells it again."""
+    shortfall: Shortfall | None = None
+    """None where it is as good as its sources promised."""
+    provenance: Provenance = Provenance()
     created_at: str = ""
     """RFC 3339, UTC."""
     extra: Mapping[str, str] = field(default_factory=dict)

@@ -77,6 +77,7 @@ def question_about(manifest: Manifest, *, force: bool) -> Question:
         kind=manifest.kind,
         chunks=tuple(dict.fromkeys(manifest.chunks)),
         force=force,
+        evidence=() if manifest.shortfall is None else manifest.shortfall.evidence,
     )
 
 

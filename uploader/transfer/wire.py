@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from uploader.model import Figures, Identity, Quality, SymbolId
+from uploader.model import Figures, Identity, Provenance, Quality, Shortfall, Source, SymbolId
 from uploader.transfer.protocol import (
     GSYM_KIND,
     MAX_CHUNK_SIZE_BYTES,
@@ -35,6 +35,11 @@ _MAX_ALIASES = 8
 _MAX_ENTRIES = 64
 # The largest symbol file has 4 GiB, and compressing never makes a hundredth more of it.
 _MAX_DIGESTS = max_chunks(4 * 1024**3 * 101 // 100)
+MAX_WARNINGS = 12
+"""How many warnings of an artifact are kept and told again."""
+MAX_WARNING_CHARACTERS = 300
+"""How long one of them may be: an answer of 500 artifacts is to stay a small document."""
+MAX_EVIDENCE = 64
 
 
 class MalformedMessage(ValueError):
@@ -81,6 +86,7 @@ def question_to_json(question: Question) -> Json:
         "kind": question.kind,
         "chunks": list(question.chunks),
         "force": question.force,
+        "evidence": list(question.evidence),
     }
 
 
@@ -93,6 +99,7 @@ def question_from_json(value: object) -> Question:
         kind=_kind(members),
         chunks=_digests(members, "chunks"),
         force=_flag(members, "force"),
+        evidence=_texts(members, "evidence", limit=MAX_EVIDENCE),
     )
 
 
@@ -114,6 +121,8 @@ def answer_to_json(answer: Answer) -> Json:
         "stored_quality": None if answer.stored_quality is None else answer.stored_quality.label,
         "stored_figures": None if answer.stored_figures is None else figures_to_json(answer.stored_figures),
         "stored_size_bytes": answer.stored_size_bytes,
+        "stored_warnings": list(answer.stored_warnings),
+        "stored_shortfall": _shortfall_to_json(answer.stored_shortfall),
         "missing_chunks": list(answer.missing_chunks),
     }
 
@@ -131,6 +140,8 @@ def answer_from_json(value: object) -> Answer:
         stored_quality=None if stored is None else _quality(members, "stored_quality"),
         stored_figures=None if figures is None else figures_from_json(figures),
         stored_size_bytes=_count(members, "stored_size_bytes"),
+        stored_warnings=_warnings(members, "stored_warnings"),
+        stored_shortfall=_shortfall(members, "stored_shortfall"),
         missing_chunks=_digests(members, "missing_chunks"),
     )
 
@@ -141,6 +152,7 @@ def figures_to_json(figures: Figures) -> Json:
         "executable_bytes": figures.executable_bytes,
         "function_bytes": figures.function_bytes,
         "line_bytes": figures.line_bytes,
+        "inline_bytes": figures.inline_bytes,
         "functions": figures.functions,
         "inlines": figures.inlines,
         "line_rows": figures.line_rows,
@@ -152,15 +164,19 @@ def figures_to_json(figures: Figures) -> Json:
 
 
 def figures_from_json(value: object) -> Figures:
-    """The inverse of `figures_to_json`."""
+    """The inverse of `figures_to_json`. Who doesn't tell ``inline_bytes`` took DWARF of any kind for a source of inlined calls."""
     members = _object(value, "figures")
     by_source = _object(members.get("by_source", {}), "by_source")
     if len(by_source) > _MAX_ENTRIES:
         raise MalformedMessage("by_source: too many entries")
+    line_bytes = _count(members, "line_bytes")
+    told = members.get("inline_bytes") is not None
+    believed = line_bytes if _count(by_source, Source.DWARF) or _count(members, "inlines") else 0
     return Figures(
         executable_bytes=_count(members, "executable_bytes"),
         function_bytes=_count(members, "function_bytes"),
-        line_bytes=_count(members, "line_bytes"),
+        line_bytes=line_bytes,
+        inline_bytes=_count(members, "inline_bytes") if told else believed,
         functions=_count(members, "functions"),
         inlines=_count(members, "inlines"),
         line_rows=_count(members, "line_rows"),
@@ -189,7 +205,12 @@ def manifest_to_json(manifest: Manifest) -> Json:
         "sources": list(manifest.sources),
         "file_name": manifest.file_name,
         "tool": manifest.tool,
-        "source_revision": manifest.source_revision,
+        "source_revision": manifest.provenance.revision,
+        "repository": manifest.provenance.repository,
+        "branch": manifest.provenance.branch,
+        "run_url": manifest.provenance.run_url,
+        "warnings": list(manifest.warnings),
+        "shortfall": _shortfall_to_json(manifest.shortfall),
         "created_at": manifest.created_at,
         "extra": dict(manifest.extra),
     }
@@ -228,7 +249,14 @@ def manifest_from_json(value: object) -> Manifest:
         sources=_texts(members, "sources", limit=_MAX_ENTRIES),
         file_name=_text(members, "file_name", ""),
         tool=_text(members, "tool", ""),
-        source_revision=_text(members, "source_revision", ""),
+        provenance=Provenance(
+            repository=_text(members, "repository", ""),
+            branch=_text(members, "branch", ""),
+            revision=_text(members, "source_revision", ""),
+            run_url=_text(members, "run_url", ""),
+        ),
+        warnings=_warnings(members, "warnings"),
+        shortfall=_shortfall(members, "shortfall"),
         created_at=_text(members, "created_at", ""),
         extra={name: _text(extra, name) for name in extra},
     )
@@ -238,6 +266,44 @@ def commit_from_json(value: object) -> tuple[Manifest, bool]:
     """What is to be committed, and whether it is forced."""
     members = _object(value, "commit")
     return manifest_from_json(members.get("manifest")), _flag(members, "force")
+
+
+def bounded_warnings(warnings: Sequence[str]) -> tuple[str, ...]:
+    """The warnings as a manifest keeps them: the first, each cut to a length, and how many more there were."""
+    cut = [
+        warning if len(warning) <= MAX_WARNING_CHARACTERS else warning[: MAX_WARNING_CHARACTERS - 1] + "…"
+        for warning in warnings
+    ]
+    if len(cut) <= MAX_WARNINGS:
+        return tuple(cut)
+    return (*cut[: MAX_WARNINGS - 1], f"and {len(cut) - MAX_WARNINGS + 1} more warnings, told when it was made")
+
+
+def _warnings(members: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    """A peer that keeps more of them than this one is no fault of the artifact: what is too much is left out."""
+    return bounded_warnings(_texts(members, name, limit=_MAX_ENTRIES))
+
+
+def _shortfall_to_json(shortfall: Shortfall | None) -> Json | None:
+    if shortfall is None:
+        return None
+    return {
+        "promised": shortfall.promised.label,
+        "evidence": list(shortfall.evidence),
+        "lacks_files": shortfall.lacks_files,
+    }
+
+
+def _shortfall(members: Mapping[str, Any], name: str) -> Shortfall | None:
+    value = members.get(name)
+    if value is None:
+        return None
+    told = _object(value, name)
+    return Shortfall(
+        promised=_quality(told, "promised"),
+        evidence=_texts(told, "evidence", limit=MAX_EVIDENCE),
+        lacks_files=_flag(told, "lacks_files"),
+    )
 
 
 def committed_to_json(committed: Committed) -> Json:

@@ -39,11 +39,14 @@ cdef class Abbrevs:
     cdef Py_ssize_t _step_count
     cdef Py_ssize_t _code_count
     cdef Py_ssize_t _table_count
+    cdef unsigned long long forms
+    cdef list _asked
 
     cdef unsigned long long _leb(self, Py_ssize_t p) except? 0xFFFFFFFFFFFFFFFE
     cdef long long _signed_leb(self, Py_ssize_t p) except *
     cdef int _read_table(self, Py_ssize_t p) except -1
     cdef int _step_of(self, unsigned long long form) except -101
+    cdef unsigned long long _bit_of(self, unsigned long long form) except? 0xFFFFFFFFFFFFFFFE
     cdef Py_ssize_t _capture(self, Py_ssize_t at, int step, int slot, int form, long long constant) except -1
     cdef int _kind(self, unsigned long long tag, long long slots, bint declared) except -1
     cdef int _add_code(self, unsigned long long code) except -1

@@ -243,6 +243,15 @@ class Abbrevs:
         self._step_count = 0
         self._code_count = 0
         self._table_count = 0
+        self.forms = 0
+        self._asked: list[int] = []
+
+    def asked(self, table: int) -> int:
+        """The forms of a table's captured attributes: a bit each for those below 48, bit 48 where one of them is a range list.
+
+        Bits 49 and 50 stand for GNU's indexes of addresses and of strings.
+        """
+        return self._asked[table]
 
     def table(self, offset: int, address_size: int, offset_size: int, version: int) -> int:
         """The index of the table at ``offset`` as units of this shape read it. Raises `MalformedDwarf`."""
@@ -292,6 +301,7 @@ class Abbrevs:
         self.offset_size = offset_size
         first = self._count
         self.code_total = 0
+        self.forms = 0
         trouble: cython.int
         try:
             trouble = self._read_table(offset)
@@ -306,7 +316,9 @@ class Abbrevs:
             raise MalformedDwarf(f"an abbreviation at 0x{self.position:x} is too large to be true")
         if self._budget < 0:
             raise MalformedDwarf(TOO_MANY_OVERLAP)
-        return self._index_codes(first)
+        table = self._index_codes(first)
+        self._asked.append(self.forms)
+        return table
 
     def _leb(self, p: cython.Py_ssize_t) -> cython.ulonglong:
         """An unsigned LEB128 cut to 56 bits; ``position`` is left behind it."""
@@ -412,6 +424,9 @@ class Abbrevs:
                 elif 0x2000 <= attribute < 0x2180:
                     slot = self.slot_of[attribute - 0x2000 + 0x80]
                 if slot >= 0 and slots >> slot & 1 == 0:
+                    self.forms |= self._bit_of(form)
+                    if slot == 6:
+                        self.forms |= cython.cast(cython.ulonglong, 1) << 48
                     slots |= cython.cast(cython.longlong, 1) << slot
                     if capture_run:
                         captured = self._capture(captured, capture_run, -1, 0, 0)
@@ -458,6 +473,16 @@ class Abbrevs:
         if form == 0x1F20 or form == 0x1F21:
             return self.offset_size
         return -100
+
+    def _bit_of(self, form: cython.ulonglong) -> cython.ulonglong:
+        """The bit of a form in `asked`, none for those that no other section is needed for."""
+        if form < 48:
+            return cython.cast(cython.ulonglong, 1) << form
+        if form == 0x1F01:
+            return cython.cast(cython.ulonglong, 1) << 49
+        if form == 0x1F02:
+            return cython.cast(cython.ulonglong, 1) << 50
+        return 0
 
     def _capture(
         self, at: cython.Py_ssize_t, step: cython.int, slot: cython.int, form: cython.int, constant: cython.longlong

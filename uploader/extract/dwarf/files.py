@@ -6,6 +6,7 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 
+from uploader.extract.dwarf.constants import FORM_LINE_STRP
 from uploader.extract.dwarf.file_names import FileNames
 from uploader.extract.dwarf.line_header import LineHeader
 from uploader.extract.dwarf.sections import DwarfSections
@@ -31,6 +32,10 @@ class FileSlots:
     def tables(self) -> int:
         """How many tables were added."""
         return len(self._headers)
+
+    def in_line_strings(self) -> bool:
+        """Whether the names of any table's files lie in `.debug_line_str`."""
+        return any(header.file_count and header.file(0)[0] == FORM_LINE_STRP for header in self._headers)
 
     def add(self, header: LineHeader) -> int:
         """Numbers the files of one more table; gives the first number."""

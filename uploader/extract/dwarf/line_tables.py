@@ -65,6 +65,11 @@ class LineTables:
         self.files.name_ahead(first_uses((self.file,), len(self.files)))
 
     @property
+    def lack_file_names(self) -> bool:
+        """Whether tables name their files in `.debug_line_str`, which is not there."""
+        return not self._sections.line_strings and self.files.in_line_strings()
+
+    @property
     def first(self) -> array[int]:
         """The first row of each table, and the count of all rows."""
         return array("I", self._reader.tables())

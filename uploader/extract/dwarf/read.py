@@ -15,6 +15,7 @@ from uploader.binary.elf import ElfFile
 from uploader.binary.headers import ET_REL
 from uploader.errors import InputError
 from uploader.extract.dwarf.abbrev import Abbrevs
+from uploader.extract.dwarf.absent import Absent, absent_sections
 from uploader.extract.dwarf.batches import Code, Part, join_named
 from uploader.extract.dwarf.join import Joined, concatenated, gather, slots_of
 from uploader.extract.dwarf.line_tables import LineTables, read_line_tables
@@ -24,7 +25,9 @@ from uploader.extract.dwarf.supplementary import Supplementary, opened_supplemen
 from uploader.extract.dwarf.unit_headers import read_units
 from uploader.extract.elf_symbols import read_symbols
 from uploader.symbols.columns import NONE, NameTable, SourceColumns
-from uploader.values import frozen
+from uploader.values import frozen, replace
+
+LINE_STRINGS = ".debug_line_str"
 
 MAX_WARNINGS = 20
 """How many warnings of one file are told: a thousand broken units are one piece of news."""
@@ -36,6 +39,10 @@ class DwarfRead:
 
     columns: SourceColumns
     warnings: tuple[str, ...]
+    whole: bool = True
+    """No section and no supplementary file is missing that names and places of functions and inlined calls lie in."""
+    lacks_files: bool = False
+    """A file that it refers to was not found."""
 
 
 def read_dwarf(
@@ -79,7 +86,7 @@ def read_dwarf(
                 supplementary=supplementary,
                 files=linked,
             )
-        return DwarfRead(columns=read.columns, warnings=capped([*loader.warnings, *read.warnings]))
+        return replace(read, warnings=capped([*loader.warnings, *read.warnings]))
 
 
 def code_of(elf: ElfFile, executable: Sequence[tuple[int, int]]) -> Code:
@@ -132,15 +139,22 @@ def read_sections(
     all_of = Joined()
     named = []
     warnings_of_split: list[str] = []
+    absent = absent_sections(sections, units.units, abbrevs)
+    if tables.lack_file_names and not any(one.section == LINE_STRINGS for one in absent):
+        absent.append(Absent(section=LINE_STRINGS, loss="names of files are lost"))
+    split_missing = False
     if any(unit.dwo_name for unit in units.units):
         from uploader.extract.dwarf.split import SplitUnits
 
         split = SplitUnits(sections=sections, units=units.units, files=files if files is not None else NoLinkedFiles())
-        named += [
-            join_named(all_of, half.part, where, names, other.names, pool, threads, half.skeleton)
-            for half in split.parts()
-        ]
+        for half in split.parts():
+            of_half = half.part
+            absent += absent_sections(
+                of_half.sections, (unit for unit in of_half.units.units if unit.walked), of_half.abbrevs, split=True
+            )
+            named.append(join_named(all_of, of_half, where, names, other.names, pool, threads, half.skeleton))
         warnings_of_split = split.warnings
+        split_missing = split.missing > 0
     main = Part(sections=sections, abbrevs=abbrevs, units=units)
     named.append(join_named(all_of, main, where, names, other.names, pool, threads))
     joined = all_of.columns()
@@ -168,13 +182,19 @@ def read_sections(
     # Only names of files are still to be read; .debug_info is the largest thing in memory.
     sections.info = b""
     warnings = [
+        *dict.fromkeys(map(str, absent)),
         *tables.warnings,
         *units.warnings,
         *warnings_of_split,
         *other.warnings,
         *(warning for each in named for warning in each.warnings),
     ]
-    return DwarfRead(columns=columns, warnings=tuple(warnings))
+    return DwarfRead(
+        columns=columns,
+        warnings=tuple(warnings),
+        whole=not absent and not other.missing,
+        lacks_files=split_missing or other.missing,
+    )
 
 
 @contextmanager

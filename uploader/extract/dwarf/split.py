@@ -24,6 +24,9 @@ from uploader.extract.dwarf.units import Unit
 INFO = ".debug_info.dwo"
 INDEX = ".debug_cu_index"
 
+TOLD = 3
+"""How many missing units are named."""
+
 
 @dataclass(slots=True, kw_only=True)
 class SplitPart:
@@ -41,6 +44,8 @@ class SplitUnits:
     units: Sequence[Unit]
     files: LinkedFiles
     warnings: list[str] = field(default_factory=list)
+    missing: int = 0
+    """How many were not found, once all were looked for."""
     _wanted: dict[int, int] = field(default_factory=dict)
     _seen: set[str] = field(default_factory=set)
 
@@ -51,8 +56,10 @@ class SplitUnits:
                 self._wanted.setdefault(unit.dwo_id, index)
         if not self._wanted:
             return
+        wanted = len(self._wanted)
         for path in self.files.packages():
             yield from self._read(path)
+        lost: list[str] = []
         for dwo_id, index in list(self._wanted.items()):
             if dwo_id not in self._wanted:
                 continue
@@ -63,9 +70,15 @@ class SplitUnits:
                     break
             else:
                 name = skeleton.dwo_name.decode("utf-8", "backslashreplace")
-                self.warnings.append(
-                    f"{name}: the split unit {dwo_id:016x} was not found; its functions come from symbol tables only"
-                )
+                lost.append(f"{name} ({dwo_id:016x})")
+        self.missing = len(lost)
+        if lost:
+            more = f" and {len(lost) - TOLD} more" if len(lost) > TOLD else ""
+            self.warnings.insert(
+                0,
+                f"{len(lost)} of {wanted} split units were not found: {', '.join(lost[:TOLD])}{more}; "
+                "their functions come from symbol tables only, without inlined calls",
+            )
 
     def _read(self, path: str) -> Iterator[SplitPart]:
         real = os.path.realpath(path)

@@ -41,6 +41,8 @@ class Supplementary:
     names: NameReader | None = None
     strings: bytes | memoryview = b""
     warnings: tuple[str, ...] = ()
+    missing: bool = False
+    """The file refers to one, and none was found."""
 
 
 @contextmanager
@@ -67,7 +69,8 @@ def opened_supplementary(elf: ElfFile, files: LinkedFiles, table: NameTable) -> 
             yield found
             return
     yield Supplementary(
-        warnings=(f"the supplementary debug file {link} was not found{trouble}: names that lie in it are lost",)
+        warnings=(f"the supplementary debug file {link} was not found{trouble}: names that lie in it are lost",),
+        missing=True,
     )
 
 
