@@ -56,6 +56,31 @@ def test_swap_replaces_only_what_the_tag_names(blobs: FolderBlobs) -> None:
     assert got(blobs, KEY).data == b"two"
 
 
+def test_replace_stores_whatever_is_there(blobs: FolderBlobs) -> None:
+    for data in (b"one", b"two", b"two"):
+        blobs.replace(KEY, data)
+        assert got(blobs, KEY).data == data
+
+
+def test_discard_deletes_only_what_the_tag_names(blobs: FolderBlobs) -> None:
+    blobs.put_if_absent(KEY, b"one")
+    tag = got(blobs, KEY).tag
+    blobs.replace(KEY, b"two")
+    assert not blobs.discard(KEY, tag=tag)
+    assert blobs.discard(KEY, tag=got(blobs, KEY).tag)
+    assert blobs.get(KEY) is None
+    assert not blobs.discard(KEY, tag=tag)
+
+
+def test_a_folder_has_no_size_and_a_scratch_file_no_name(blobs: FolderBlobs) -> None:
+    blobs.put_if_absent(KEY, b"data")
+    assert blobs.size_bytes(KEY.rpartition("/")[0]) is None
+    with blobs.scratch() as file:
+        file.write(b"x")
+        assert os.listdir(blobs.root / ".tmp") == []
+        assert os.fstat(file.fileno()).st_dev == blobs.root.stat().st_dev
+
+
 def test_a_folder_is_made_only_by_writing(tmp_path: Path) -> None:
     blobs = FolderBlobs(tmp_path / "store")
     assert blobs.get(KEY) is None
@@ -162,8 +187,16 @@ def test_a_kill_at_any_step_leaves_the_old_or_the_new_content(
         assert os.listdir(survivor.root / ".tmp") == []
 
 
+WRITES: dict[str, Callable[[FolderBlobs], object]] = {
+    "put_if_absent": lambda blobs: blobs.put_if_absent(KEY, b"data"),
+    "swap": lambda blobs: blobs.swap(KEY, b"data", tag=None),
+    "replace": lambda blobs: blobs.replace(KEY, b"data"),
+}
+
+
+@pytest.mark.parametrize("operation", WRITES)
 def test_content_is_synced_before_its_name_and_that_before_it_is_reported(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, operation: str
 ) -> None:
     calls: list[tuple[str, str]] = []
 
@@ -183,7 +216,7 @@ def test_content_is_synced_before_its_name_and_that_before_it_is_reported(
 
     monkeypatch.setattr(folder_module, "os", Watching())
     root = tmp_path / "store"
-    FolderBlobs(root).put_if_absent(KEY, b"data")
+    WRITES[operation](FolderBlobs(root))
     temporary = next(what for name, what in calls if name == "replace")
     replaced = calls.index(("replace", temporary))
     assert ("fsync", temporary) in calls[:replaced]

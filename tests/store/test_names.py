@@ -88,3 +88,16 @@ def test_a_damaged_alias_is_given_anew(store: SymbolStore, tmp_path: Path, damag
     assert asked(store, artifact).holding is Holding.POORER
     upload(store, artifact)
     assert leads_to(store, "go:shared") == "aa11"
+
+
+def test_where_two_got_a_name_at_once_it_leads_to_the_one_that_has_it_as_an_alias(
+    store: SymbolStore, tmp_path: Path
+) -> None:
+    later = make_artifact("bb22", primary="go:shared")
+    upload(store, later)
+    upload(store, make_artifact("aa11"))
+    alias = tmp_path / "store/web/aliases/go/shared"
+    alias.parent.mkdir(parents=True)
+    alias.write_text("aa11")
+    assert leads_to(store, "go:shared") == "aa11"
+    assert "another name of aa11" in asked(store, later).reason
