@@ -17,11 +17,13 @@ from uploader.pipeline.meanwhile import ASKED_EVERY_SECONDS, Meanwhile, own_orde
 from uploader.pipeline.upload import upload
 from uploader.progress import Silent
 from uploader.transfer.folder import FolderDestination
-from uploader.transfer.protocol import Answer, Holding, Question
-from uploader.transfer.send import CHUNKS_BETWEEN_QUESTIONS, send
+from uploader.transfer.protocol import MIN_CHUNK_SIZE_BYTES, Answer, Holding, Question
+from uploader.transfer.send import send
 from uploader.values import replace
 
 FILES: list[Any] = [make_artifact(f"{number:02x}") for number in range(1, 6)]
+
+LARGE = make_artifact("ab", functions=18_000, max_chunk_size_bytes=MIN_CHUNK_SIZE_BYTES)
 
 
 class Counting(FolderDestination):
@@ -79,26 +81,27 @@ def test_large_files_come_first_and_those_of_a_size_in_an_order_of_ones_own() ->
         assert [one.size_bytes for one in own_order(files)][:2] == [100_000, 5000]
 
 
-def test_a_file_of_many_chunks_that_another_sends_too_is_asked_about_in_between(tmp_path: Path) -> None:
-    artifact = make_artifact("ab", functions=4000, max_chunk_size_bytes=1000)
-    assert len(artifact.file.chunks) > 4 * CHUNKS_BETWEEN_QUESTIONS
+def test_a_file_of_many_chunks_that_another_sends_too_is_asked_about_in_between(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("uploader.transfer.send.CHUNKS_BETWEEN_QUESTIONS", 2)
+    assert len(LARGE.file.chunks) > 6
     put: list[str] = []
 
     class Shared(FolderDestination):
         def put_chunk(self, sha256: str, data: bytes) -> None:
             super().put_chunk(sha256, data)
             put.append(sha256)
-            if len(put) == CHUNKS_BETWEEN_QUESTIONS:
-                put_all(FolderDestination(tmp_path / "store", "p"), artifact)
+            if len(put) == 2:
+                put_all(FolderDestination(tmp_path / "store", "p"), LARGE)
 
     with ThreadPoolExecutor(1) as pool:
-        sent = send(Shared(tmp_path / "store", "p"), artifact.file, artifact.manifest, executor=pool)
+        sent = send(Shared(tmp_path / "store", "p"), LARGE.file, LARGE.manifest, executor=pool)
     assert sent.committed.stored
-    assert sent.chunks_sent == len(put) == CHUNKS_BETWEEN_QUESTIONS
+    assert sent.chunks_sent == len(put) == 2
 
 
 def test_two_clients_do_not_begin_with_the_same_chunk(tmp_path: Path) -> None:
-    artifact = make_artifact("ac", functions=4000, max_chunk_size_bytes=1000)
     first: set[str] = set()
     for number in range(8):
         put: list[str] = []
@@ -109,7 +112,7 @@ def test_two_clients_do_not_begin_with_the_same_chunk(tmp_path: Path) -> None:
                 super().put_chunk(sha256, data)
 
         with ThreadPoolExecutor(1) as pool:
-            send(Watched(tmp_path / f"store{number}", "p"), artifact.file, artifact.manifest, executor=pool)
+            send(Watched(tmp_path / f"store{number}", "p"), LARGE.file, LARGE.manifest, executor=pool)
         first.add(put[0])
     assert len(first) > 1
 
