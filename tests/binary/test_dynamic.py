@@ -22,6 +22,7 @@ from uploader.model import Decision, Quality, Source
 from uploader.pipeline.convert import convert
 from uploader.pipeline.pair import DebugSources
 from uploader.progress import Silent
+from uploader.worth import expected
 
 SOURCE = """
 extern int away(int);
@@ -91,7 +92,7 @@ def test_such_a_file_has_its_symbols_on_the_street(library: bytes, tmp_path: Pat
     with ElfFile.open(tmp_path / "lib.so") as elf:
         told = identify(elf)
     assert told.sources == (Source.DYNSYM,)
-    assert told.expected_quality is Quality.FUNCTIONS
+    assert expected(told.sources) is Quality.FUNCTIONS
     finished = convert(
         [tmp_path / "lib.so"], tmp_path / "out.gsym", progress=Silent(), jobs=1, debug=DebugSources(system_dirs=())
     )

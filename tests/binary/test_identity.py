@@ -17,6 +17,7 @@ from uploader.binary.elf import ElfFile
 from uploader.binary.identity import CodeSection, Identified, code_digest, identify
 from uploader.errors import MalformedElf
 from uploader.model import IdScheme, Quality, Source, SymbolId
+from uploader.worth import expected
 
 TEXT = Section(".text", b"\x90" * 64, flags=CODE, address=0x1000)
 GO_ID = "uN5aTfbvEr-_x/redacted/abc/9zZ"
@@ -99,8 +100,8 @@ def test_the_build_id_of_a_kernel_lies_in_its_notes_section_among_others() -> No
         ([Section(".debug_line", b"x")], (Source.DWARF_LINES,), Quality.LINES),
         ([Section(".debug_info"), Section(".debug_line", b"x")], (Source.DWARF_LINES,), Quality.LINES),
         ([Section(".debug_info", type=NOBITS, size_bytes=9)], (), Quality.NONE),
-        ([Section(".gopclntab", b"x")], (Source.GO,), Quality.LINES),
-        ([Section(".data.rel.ro.gopclntab", b"x")], (Source.GO,), Quality.LINES),
+        ([Section(".gopclntab", b"x")], (Source.GO,), Quality.NONE),
+        ([Section(".data.rel.ro.gopclntab", b"x")], (Source.GO,), Quality.NONE),
         ([Section(".gopclntab", type=NOBITS, size_bytes=9)], (), Quality.NONE),
         ([Section(".gnu_debugdata", b"x")], (Source.MINI_DEBUGINFO,), Quality.FUNCTIONS),
     ],
@@ -109,7 +110,7 @@ def test_sources_are_told_from_sections_that_hold_bytes(
     sections: list[Section], sources: tuple[Source, ...], quality: Quality
 ) -> None:
     told = identified(elf([TEXT, *sections]))
-    assert (told.sources, told.expected_quality) == (sources, quality)
+    assert (told.sources, expected(told.sources)) == (sources, quality)
 
 
 def test_symbol_tables_count_only_where_they_hold_symbols() -> None:
@@ -119,7 +120,7 @@ def test_symbol_tables_count_only_where_they_hold_symbols() -> None:
     assert identified(elf([TEXT], dynamic_symbols=symbol)).sources == (Source.DYNSYM,)
     told = identified(elf([TEXT, Section(".debug_info", b"x")], symbols=symbol, dynamic_symbols=symbol, bits=32))
     assert told.sources == (Source.DWARF, Source.SYMTAB, Source.DYNSYM)
-    assert told.expected_quality is Quality.FULL
+    assert expected(told.sources) is Quality.FULL
 
 
 @pytest.mark.parametrize(

@@ -125,3 +125,21 @@ def test_the_first_gate_that_matches_a_path_speaks_for_it(tmp_path: Path, monkey
     assert gates.for_path("build/app") == (Quality.FULL, 50)
     assert gates.for_path("elsewhere/x.plugin") == (Quality.FULL, 50)
     assert gates.for_path("elsewhere/app") == (Quality.FULL, 80)
+
+
+@pytest.mark.parametrize("code", [ExitCode.USAGE, ExitCode.NOT_ALLOWED, ExitCode.REFUSED, ExitCode.NETWORK])
+@pytest.mark.parametrize(
+    "gates",
+    [
+        Gates(require=Quality.FULL),
+        Gates(min_line_coverage=99.0),
+        Gates(fail_on=frozenset({Concern.MISSING_DEBUG, Concern.WARNINGS})),
+    ],
+)
+def test_what_has_its_exit_code_keeps_it_whatever_is_asked(code: ExitCode, gates: Gates) -> None:
+    unsent = replace(poor(), decision=Decision.FAILED, reason="not sent", exit_code=code)
+    done = judged(finished(unsent), gates)
+    assert (done.exit_code, codes(done)) == (code, {"build/plain": code})
+    assert done.outcomes[0].reason == "not sent"
+    stored = replace(poor(), exit_code=code)
+    assert judged(finished(stored), gates).exit_code is code

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tests.report.runs import full, poor, run_of
 from uploader.errors import ExitCode, NetworkGaveOut, SymupError
 from uploader.model import Decision, Figures, Outcome, Quality, Source
+from uploader.report.groups import Group, grouped
 from uploader.report.run import Run
-from uploader.report.text import LIST_WORST, summary
+from uploader.report.text import LIST_WORST, summary, verdict
 from uploader.report.words import duration, printable, share, size
 from uploader.values import replace
 
@@ -147,3 +149,12 @@ def test_verbose_tells_what_ranges_were_dropped_cut_and_widened() -> None:
     told = [line for line in lines if "ranges" in line]
     assert told == ["      ranges that the debug information gets wrong: 2 dropped, 1,494 widened"]
     assert not any("ranges" in line for line in lines_of([replace(outcome, figures=figures)]))
+
+
+def test_a_page_counts_as_many_files_with_function_names_only_as_the_text() -> None:
+    """A stripped file without any symbol is not one of them."""
+    bare = replace(skipped("bare", "no function symbols in it"), quality=Quality.NONE, warnings=("no DWARF: stripped",))
+    outcomes = [full(), poor("build/a"), poor("build/b"), bare]
+    groups = {group: len(members) for group, members in grouped(outcomes)}
+    assert "; 2 with function names only" in verdict(run_of(outcomes))
+    assert (groups[Group.POOR], groups[Group.EMPTY]) == (2, 1)

@@ -10,7 +10,7 @@ from uploader.binary.dynamic import dynamic_symbols
 from uploader.binary.elf import ElfFile
 from uploader.binary.headers import PF_X, PT_LOAD, SHT_DYNSYM, SHT_SYMTAB
 from uploader.errors import MalformedElf
-from uploader.model import Identity, IdScheme, Quality, Source, SymbolId
+from uploader.model import Identity, IdScheme, Source, SymbolId
 from uploader.values import frozen
 
 NT_GNU_BUILD_ID = 3
@@ -28,15 +28,6 @@ GO_TABLE_SECTIONS = (".gopclntab", ".data.rel.ro.gopclntab")
 """Where Go's linker puts its pc-line table: the second in position-independent executables."""
 
 _INFLATED = (".debug_", ".zdebug_", ".symtab", ".strtab", ".dynsym", ".dynstr", ".gnu_debugdata")
-
-_QUALITY_OF_SOURCE = {
-    Source.DWARF: Quality.FULL,
-    Source.DWARF_LINES: Quality.LINES,
-    Source.GO: Quality.LINES,
-    Source.SYMTAB: Quality.FUNCTIONS,
-    Source.DYNSYM: Quality.FUNCTIONS,
-    Source.MINI_DEBUGINFO: Quality.FUNCTIONS,
-}
 
 
 @frozen
@@ -68,8 +59,6 @@ class Identified:
     """``e_type``: ET_REL 1, ET_EXEC 2, ET_DYN 3."""
     sources: tuple[Source, ...]
     """What can be read from this very file, the richest first."""
-    expected_quality: Quality
-    """What these sources should give; decoding may yet prove it wrong."""
     code_sections: tuple[CodeSection, ...]
     """The shape of the code, by address. Under one id, equal shapes are companions and different ones a conflict."""
     has_code_bytes: bool
@@ -97,7 +86,6 @@ def identify(elf: ElfFile) -> Identified:
         machine=elf.machine_name,
         kind=elf.kind,
         sources=sources,
-        expected_quality=max((_QUALITY_OF_SOURCE[source] for source in sources), default=Quality.NONE),
         code_sections=code,
         has_code_bytes=_has_code_bytes(elf),
         debug_link=_debug_link(elf),

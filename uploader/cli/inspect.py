@@ -15,6 +15,7 @@ from uploader.discover.missing import insist, is_missing
 from uploader.errors import InputError, MalformedGsym, NotElf
 from uploader.progress import Silent
 from uploader.report.words import count, printable, size
+from uploader.worth import expected
 
 if TYPE_CHECKING:
     from uploader.binary.describe import Description
@@ -127,7 +128,7 @@ def _binary_page(path: Path, debug: DebugSources) -> dict[str, Any]:
         "has_code_bytes": found.has_code_bytes,
         "sources": [source.value for source in found.sources],
         "lacks": lacks,
-        "expected_quality": found.expected_quality.label,
+        "expected_quality": expected(found.sources).label,
         "debug_link": None
         if link is None
         else {"name": link.name.decode("utf-8", "backslashreplace"), "crc32": f"{link.crc32:08x}"},

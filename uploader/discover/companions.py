@@ -14,15 +14,14 @@ from uploader.binary.elf import ElfFile
 from uploader.binary.identity import Identified, identify
 from uploader.discover.walk import Found, walk
 from uploader.errors import InputError, UsageError
-from uploader.model import IdScheme, Source
+from uploader.model import IdScheme
 from uploader.values import frozen
+from uploader.worth import SOUGHT
 
 SYSTEM_DEBUG_DIRS = ("/usr/lib/debug",)
 """Where distributions install debug files."""
 
 BUILD_ID_FOLDER = ".build-id"
-
-_ADDS = (Source.DWARF, Source.DWARF_LINES, Source.SYMTAB)
 
 
 @frozen
@@ -159,7 +158,7 @@ def check(binary: Identified, path: str, *, build_id_only: bool = False) -> Iden
             reason = _mismatch(binary, file, elf, build_id_only=build_id_only)
     except InputError as error:
         return Rejected(path=path, reason=error.message.removeprefix(path).lstrip(": "))
-    adds = any(source in file.sources and source not in binary.sources for source in _ADDS)
+    adds = any(source in file.sources and source not in binary.sources for source in SOUGHT)
     if reason is None and not adds and file.dwarf_size_bytes <= binary.dwarf_size_bytes:
         reason = "holds nothing that the binary lacks"
     return file if reason is None else Rejected(path=path, reason=reason)

@@ -8,21 +8,12 @@ from uploader.binary.identity import Identified
 from uploader.discover.companions import Search
 from uploader.model import Identity, Quality, Source
 from uploader.values import frozen
-
-_GIVES = {
-    Source.DWARF: Quality.FULL,
-    Source.DWARF_LINES: Quality.LINES,
-    Source.SYMTAB: Quality.FUNCTIONS,
-    Source.DYNSYM: Quality.FUNCTIONS,
-    Source.MINI_DEBUGINFO: Quality.FUNCTIONS,
-}
-"""The sources that `extract` reads, and the quality that each should give."""
+from uploader.worth import expected
 
 
 def expected_quality(files: Iterable[Identified], *, dwarf: bool) -> Quality:
-    """The quality that reading ``files`` together should give: a higher one would have them read again at every run."""
-    usable = (source for file in files for source in file.sources if dwarf or not source.startswith("dwarf"))
-    return max((_GIVES.get(source, Quality.NONE) for source in usable), default=Quality.NONE)
+    """The quality that reading ``files`` together should give."""
+    return expected((source for file in files for source in file.sources), dwarf=dwarf)
 
 
 @frozen

@@ -13,6 +13,7 @@ from uploader.model import Identity, Outcome, Quality, Source, SymbolId
 from uploader.pipeline.artifact import Artifact, expected_quality
 from uploader.pipeline.outcomes import skipped
 from uploader.values import frozen, replace
+from uploader.worth import adds, read
 
 if TYPE_CHECKING:
     from uploader.discover.debuginfod import DebugInfod
@@ -144,19 +145,12 @@ def _adds(file: Identified, inputs: Sequence[Identified], *, dwarf: bool) -> boo
     """
     if dwarf and file.dwarf_size_bytes > max(each.dwarf_size_bytes for each in inputs):
         return True
-    known = {source for each in inputs for source in each.sources}
-    if Source.DWARF in known or not dwarf:
-        known |= {Source.DWARF_LINES}
-    if not dwarf:
-        known |= {Source.DWARF}
-    if Source.SYMTAB in known:
-        known |= {Source.MINI_DEBUGINFO}
-    return any(source not in known for source in file.sources)
+    return adds(file.sources, {source for each in inputs for source in each.sources}, dwarf=dwarf)
 
 
 def _richness(file: Identified, *, dwarf: bool) -> tuple[int, int, int, int, bool]:
     """Orders files of one id by worth; of equals the first found stays first, as sorting is stable."""
-    tables = [source for source in file.sources if not source.startswith("dwarf")]
+    tables = read(file.sources, dwarf=False)
     told = file.dwarf_size_bytes if dwarf else 0
     return (expected_quality([file], dwarf=dwarf), told, len(tables), file.size_bytes, file.has_code_bytes)
 

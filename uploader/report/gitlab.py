@@ -20,12 +20,14 @@ _SEVERITY = {
     Group.FAILED: "critical",
     Group.BELOW_GATE: "major",
     Group.POOR: "minor",
+    Group.EMPTY: "minor",
     Group.WARNED: "info",
 }
 _CHECK = {
     Group.FAILED: "symup/failed",
     Group.BELOW_GATE: "symup/quality",
     Group.POOR: "symup/missing-debug",
+    Group.EMPTY: "symup/missing-debug",
     Group.WARNED: "symup/warning",
 }
 

@@ -22,6 +22,7 @@ class Group(enum.Enum):
     FAILED = "Failed"
     BELOW_GATE = "Below the gate"
     POOR = "Function names only"
+    EMPTY = "Without symbols"
     WARNED = "With warnings"
     LINES = "Functions and lines"
     FULL = "Functions, lines and inlined calls"
@@ -31,7 +32,7 @@ class Group(enum.Enum):
     @property
     def needs_care(self) -> bool:
         """Whether a person should look at its files."""
-        return self in (Group.FAILED, Group.BELOW_GATE, Group.POOR, Group.WARNED)
+        return self in (Group.FAILED, Group.BELOW_GATE, Group.POOR, Group.EMPTY, Group.WARNED)
 
 
 def group_of(outcome: Outcome) -> Group:
@@ -41,7 +42,7 @@ def group_of(outcome: Outcome) -> Group:
     if outcome.decision is Decision.FAILED or outcome.exit_code:
         return Group.FAILED
     if Concern.MISSING_DEBUG in concerns(outcome):
-        return Group.POOR
+        return Group.POOR if outcome.quality is Quality.FUNCTIONS else Group.EMPTY
     if outcome.warnings:
         return Group.WARNED
     if outcome.decision is Decision.SKIPPED:

@@ -42,6 +42,7 @@ _HINT = {
     Group.FAILED: "should have worked and did not",
     Group.BELOW_GATE: "poorer than the gates ask",
     Group.POOR: "no lines, since debug information is missing",
+    Group.EMPTY: "stripped of all that could be looked up",
     Group.WARNED: "worth a look",
     Group.LINES: "no inlined calls",
     Group.FULL: "fewest lines first",
