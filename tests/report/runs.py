@@ -8,7 +8,18 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from uploader.errors import ExitCode, QualityTooLow, SymupError
-from uploader.model import Concern, Decision, Figures, Identity, IdScheme, Outcome, Quality, Source, SymbolId
+from uploader.model import (
+    Concern,
+    Decision,
+    Figures,
+    Identity,
+    IdScheme,
+    Outcome,
+    Provenance,
+    Quality,
+    Source,
+    SymbolId,
+)
 from uploader.report.run import Run
 from uploader.values import replace
 
@@ -56,6 +67,8 @@ runs = st.builds(
     project=st.none() | texts,
     error=errors,
     shard=st.none() | st.just("2/5"),
+    provenance=st.builds(Provenance, repository=texts, branch=texts, revision=texts, run_url=texts),
+    ended_at=st.sampled_from(["", "2026-11-22T08:00:00Z"]),
 )
 
 

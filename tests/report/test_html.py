@@ -11,19 +11,21 @@ from hypothesis import given
 
 from tests.report.runs import FEW, HOSTILE, below_gate, broken, full, poor, run_of, runs, skipped
 from uploader.errors import QualityTooLow
+from uploader.model import Provenance
 from uploader.report.html import OPEN_FILES, page
 from uploader.report.run import Run
 from uploader.report.words import printable
+from uploader.values import replace
 
 VOID = {"meta", "input"}
 ELEMENTS = {
     "html", "head", "meta", "title", "style", "body", "main", "header", "h1", "h2", "p", "code", "div", "strong", "dl", "dt", "dd",
     "span", "ul", "ol", "li", "i", "b", "small", "details", "summary", "footer",
-    "form", "label", "input", "select", "option", "output", "script",
+    "a", "form", "label", "input", "select", "option", "output", "script",
 }  # fmt: skip
 ATTRIBUTES = {
     "lang", "charset", "http-equiv", "content", "name", "class", "style", "open", "aria-hidden",
-    "id", "hidden", "type", "placeholder", "autocomplete", "value", "data-size", "data-lines",
+    "href", "rel", "id", "hidden", "type", "placeholder", "autocomplete", "value", "data-size", "data-lines",
 }  # fmt: skip
 
 
@@ -89,6 +91,25 @@ def test_each_file_tells_its_coverage_sources_sizes_decision_and_time() -> None:
         "ab" * 20,
     ):
         assert told in text
+
+
+def test_a_page_tells_when_it_was_made_and_of_what_with_links_to_the_ci() -> None:
+    made = Provenance(
+        repository="https://git.example.com/a/b",
+        branch="main",
+        revision="0123456789abcdef" * 2,
+        run_url="https://git.example.com/a/b/actions/runs/7",
+    )
+    text = page(replace(run_of([full()]), provenance=made, ended_at="2026-11-22T08:00:00Z"))
+    assert "2026-11-22 08:00:00 UTC · commit <code>0123456789ab</code> of main" in text
+    assert '<a href="https://git.example.com/a/b/actions/runs/7" rel="noreferrer">the CI run</a>' in text
+
+
+def test_only_addresses_of_pages_become_links() -> None:
+    made = Provenance(repository="javascript:alert(1)", run_url='https://x/"><script>')
+    text = page(replace(run_of([full()]), provenance=made))
+    assert 'href="javascript' not in text
+    assert '<a href="https://x/&quot;&gt;&lt;script&gt;" rel="noreferrer">' in text
 
 
 def test_what_is_missing_is_told_with_how_to_get_it() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from uploader.cli import colour, terminal
@@ -50,6 +51,7 @@ def run(
         error=finished.error,
         shard=shard,
         provenance=provenance(environ),
+        ended_at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
     )
     if as_json:
         from uploader.report.json import report

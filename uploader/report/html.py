@@ -102,7 +102,9 @@ def _head(run: Run) -> Iterator[str]:
     yield f"<header><h1>{mark} symup {_text(run.command)}: {told}</h1>\n<p>{_text(verdict(run))}</p>\n"
     where = [("to", run.destination), ("project", run.project), ("shard", run.shard)]
     facts = [f"{name} <code>{_text(value)}</code>" for name, value in where if value]
-    yield f'<p class="soft">{" · ".join([*facts, f"exit code {int(run.exit_code)}"])}</p></header>\n'
+    yield f'<p class="soft">{" · ".join([*facts, f"exit code {int(run.exit_code)}"])}</p>\n'
+    made = list(_made(run))
+    yield f'<p class="soft">{" · ".join(made)}</p></header>\n' if made else "</header>\n"
     if run.error is not None:
         remedy = f"<p>{_text(run.error.remedy)}</p>" if run.error.remedy else ""
         yield f'<div class="trouble"><strong>{_text(run.error.message)}</strong>{remedy}</div>\n'
@@ -117,6 +119,27 @@ def _head(run: Run) -> Iterator[str]:
     yield "".join(f"<div><dt>{_text(name)}</dt><dd>{_text(value)}</dd></div>" for name, value in tiles)
     yield "</dl>\n"
     yield from _mix(run)
+
+
+def _made(run: Run) -> Iterator[str]:
+    """When it was, and of what: the commit and the CI run are links where CI tells their addresses."""
+    if run.ended_at:
+        yield _text(run.ended_at.replace("T", " ").replace("Z", " UTC"))
+    made = run.provenance
+    if made.revision:
+        commit = f"<code>{_text(made.revision[:12])}</code>"
+        branch = f" of {_text(made.branch)}" if made.branch else ""
+        yield f"commit {commit}{branch}"
+    if made.repository:
+        yield _link(made.repository, made.repository)
+    if made.run_url:
+        yield _link(made.run_url, "the CI run")
+
+
+def _link(address: str, text: str) -> str:
+    if not address.startswith(("https://", "http://")):
+        return _text(text)
+    return f'<a href="{_text(address)}" rel="noreferrer">{_text(text)}</a>'
 
 
 def _mix(run: Run) -> Iterator[str]:

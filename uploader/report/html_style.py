@@ -14,6 +14,7 @@ h1 { font-size: 1.4rem; line-height: 1.25; margin: 0 0 .25rem }
 h2 { font-size: 1.1rem; margin: 2rem 0 .5rem }
 p { margin: .25rem 0 }
 .soft { color: var(--soft) }
+a { color: var(--link) }
 .name, code { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; font-size: .9em; overflow-wrap: anywhere }
 .trouble { background: var(--badpaper); border-left: 4px solid var(--bad); border-radius: 4px; padding: .6rem .9rem; margin: 1rem 0 }
 .trouble strong { color: var(--bad) }

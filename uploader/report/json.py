@@ -34,6 +34,7 @@ def report(run: Run) -> dict[str, Any]:
         "project": run.project,
         "shard": run.shard,
         "provenance": provenance_members(run.provenance),
+        "ended_at": run.ended_at or None,
         "exit_code": int(run.exit_code),
         "error": error_object(run.error),
         "seconds": round(run.seconds, 3),

@@ -32,6 +32,8 @@ class Run:
     """``2/5`` where the run took only a part of the ids."""
     provenance: Provenance = Provenance()
     """What CI says of where the files come from."""
+    ended_at: str = ""
+    """When it was over: RFC 3339, UTC."""
 
     @property
     def tool(self) -> str:
