@@ -19,6 +19,7 @@ from uploader.symbols.columns import NONE, NameTable, SourceColumns, SymbolTable
 from uploader.symbols.figures import measure
 from uploader.symbols.merge import Plan, SymbolPieces, merge
 from uploader.symbols.nested import name_with_scopes
+from uploader.symbols.range_counts import RangeCounts
 from uploader.symbols.shape import shape
 from uploader.values import frozen
 
@@ -81,7 +82,11 @@ def build(
         name_with_scopes(columns, pieces, names)
     plan = merge(columns, pieces)
     source = columns if columns is not None else SourceColumns(names=names, file_at=lambda _: (b"", b""), file_slots=0)
-    table, origin = shape(source, plan, threads=threads, warnings=warnings)
+    counts = plan.range_counts
+    counts.add(source.range_counts)
+    table, origin = shape(source, plan, threads=threads, warnings=warnings, range_counts=counts)
+    if counts.dropped or counts.cut:
+        warnings.append(_told_of(counts))
     if keep_aliases:
         attach_aliases(table, plan, origin, lambda symbol: symbols.aliases(symbols.start[symbol]), names)
     figures = measure(
@@ -90,8 +95,17 @@ def build(
         _functions_by_source(plan, symbols.source_of),
         origin=origin if whole else None,
         function=plan.function,
+        range_counts=counts,
     )
     return Extracted(table=table, figures=figures, warnings=tuple(warnings), lacks_files=lacks_files)
+
+
+def _told_of(counts: RangeCounts) -> str:
+    lost = [f"{number} {what}" for number, what in ((counts.dropped, "dropped"), (counts.cut, "cut")) if number]
+    return (
+        f"ranges of functions or inlined calls were lost ({', '.join(lost)}): the debug information is malformed there, or contradicts "
+        "itself; their code bears the name of what else is known there"
+    )
 
 
 def _functions_by_source(plan: Plan, source_of: Callable[[int], str]) -> dict[str, int]:

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from uploader.symbols.range_counts import RangeCounts
+
 TYPE_ADDRESS = "Q"
 TYPE_INDEX = "I"
 
@@ -179,6 +181,8 @@ class SourceColumns:
     """Every stretch of code that some line table speaks for, in any order."""
     sequence_end: array[int] = field(default_factory=addresses)
     sequence_table: array[int] = field(default_factory=indexes)
+    range_counts: RangeCounts = field(default_factory=RangeCounts)
+    """What became of ranges on their way into the columns."""
 
 
 class NameTable:

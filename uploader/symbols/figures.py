@@ -10,6 +10,7 @@ import cython
 
 from uploader.model import Figures
 from uploader.symbols.columns import NONE, SymbolTable
+from uploader.symbols.range_counts import RangeCounts
 from uploader.values import frozen
 
 
@@ -28,12 +29,15 @@ def measure(
     *,
     origin: Any = None,
     function: Any = None,
+    range_counts: RangeCounts | None = None,
 ) -> Figures:
     """Counts and coverage of a table against the executable ranges; ``by_source`` says how many functions each source gave.
 
     ``origin`` is the item of ``function`` for each piece, and that is `NONE` where the source of its lines knows no function, and
     so no calls inlined into it; without them there is no such source.
+    ``range_counts`` is what became of ranges on the way.
     """
+    ranges = range_counts if range_counts is not None else RangeCounts()
     covered = line_coverage(table, origin=origin, function=function)
     return Figures(
         executable_bytes=sum(end - start for start, end in executable),
@@ -44,6 +48,9 @@ def measure(
         inlines=len(table.node_depth),
         line_rows=len(table.row_address),
         by_source=dict(by_source),
+        dropped_ranges=ranges.dropped,
+        cut_ranges=ranges.cut,
+        widened_ranges=ranges.widened,
     )
 
 

@@ -20,7 +20,8 @@ from typing import Protocol
 import cython
 
 from uploader.symbols.columns import NONE, NameTable, SourceColumns, addresses, indexes, taken, zeros
-from uploader.symbols.nesting import Pieces, cut, outermost_first
+from uploader.symbols.nesting import Pieces, cut, hidden, outermost_first
+from uploader.symbols.range_counts import RangeCounts
 
 NOBODY = cython.declare(cython.uint, NONE)
 
@@ -54,6 +55,8 @@ class Plan:
     """The symbol that named it, or ``NONE``."""
     early: array[int] = field(default_factory=indexes)
     """How many bytes at its start stand before the code that its function's source knows, and so have no line."""
+    range_counts: RangeCounts = field(default_factory=RangeCounts)
+    """What became of the functions' ranges where they overlap."""
 
 
 class SymbolPieces:
@@ -98,6 +101,7 @@ class _Merger:
     stretch_table: cython.const[cython.uint][::1]
     stretches: cython.Py_ssize_t
 
+    range_counts: RangeCounts
     columns: tuple  # type: ignore[type-arg]  # Cython takes the bare builtin as an attribute's type
     start: cython.ulonglong[::1]
     end: cython.ulonglong[::1]
@@ -112,6 +116,7 @@ class _Merger:
         functions = _FunctionPieces(source, known)
         self.piece_start, self.piece_end = functions.pieces.start, functions.pieces.end
         self.piece_function = functions.function
+        self.range_counts = functions.range_counts
         self.piece_head, self.piece_known = functions.head, functions.known
         self.pieces = len(functions.function)
         self.function_name = source.function_name if source is not None else array("I")
@@ -240,7 +245,16 @@ class _Merger:
         with cython.nogil:
             self._merge()
         start, end, name, function, table, symbol, early = (taken(column, self.count) for column in self.columns)
-        return Plan(start=start, end=end, name=name, function=function, table=table, symbol=symbol, early=early)
+        return Plan(
+            start=start,
+            end=end,
+            name=name,
+            function=function,
+            table=table,
+            symbol=symbol,
+            early=early,
+            range_counts=self.range_counts,
+        )
 
 
 @cython.cfunc
@@ -281,11 +295,14 @@ class _FunctionPieces:
         if source is None or not len(source.range_start):
             self.pieces = cut(array("Q"), array("Q"))
             self.function, self.head, self.known = array("I"), array("Q"), array("Q")
+            self.range_counts = RangeCounts()
             return
         function_of, worth = _owners(source)
         order = outermost_first(source.range_start, source.range_end, worth)
         start = _with_early_symbols(source, order, symbols)
         self.pieces = cut(start, source.range_end, order)
+        whole, part = hidden(start, source.range_end, order, self.pieces)
+        self.range_counts = RangeCounts(dropped=whole, cut=part)
         self.function = array("I", map(function_of.__getitem__, self.pieces.of))
         self.head = array("Q", map(start.__getitem__, self.pieces.of))
         self.known = (

@@ -106,6 +106,33 @@ def cut(start: array[int], end: array[int], order: array[int] | None = None) -> 
     )
 
 
+def hidden(start: array[int], end: array[int], order: array[int], pieces: Pieces) -> tuple[int, int]:
+    """How many of the ranges that `cut` was given have no piece, and how many pieces of a part only. Releases the GIL."""
+    if not len(order):
+        return 0, 0
+    starts: cython.const[cython.ulonglong][::1] = start
+    ends: cython.const[cython.ulonglong][::1] = end
+    which: cython.const[cython.uint][::1] = order
+    piece_start: cython.const[cython.ulonglong][::1] = pieces.start
+    piece_end: cython.const[cython.ulonglong][::1] = pieces.end
+    of: cython.const[cython.uint][::1] = pieces.of
+    shown: cython.ulonglong[::1] = zeros("Q", len(start))
+    ranges: cython.Py_ssize_t = len(order)
+    count: cython.Py_ssize_t = len(pieces.of)
+    whole: cython.Py_ssize_t = 0
+    part: cython.Py_ssize_t = 0
+    i: cython.Py_ssize_t
+    with cython.nogil:
+        for i in range(count):
+            shown[of[i]] += piece_end[i] - piece_start[i]
+        for i in range(ranges):
+            if shown[which[i]] == 0:
+                whole += 1
+            elif shown[which[i]] < ends[which[i]] - starts[which[i]]:
+                part += 1
+    return whole, part
+
+
 def _cut(
     start_column: Sequence[int],
     end_column: Sequence[int],

@@ -14,6 +14,7 @@ from uploader.symbols.call_sites import join_call_sites
 from uploader.symbols.columns import NONE, NameTable, SourceColumns, SymbolTable, taken
 from uploader.symbols.joining import Growing
 from uploader.symbols.merge import Plan
+from uploader.symbols.range_counts import RangeCounts
 from uploader.symbols.shaper import Shaper
 from uploader.symbols.uses import first_uses
 from uploader.values import frozen, replace
@@ -96,6 +97,7 @@ class _Part:
     table: SymbolTable
     origins: array[int]
     lost: int
+    range_counts: RangeCounts
 
 
 _ITEMS = (
@@ -135,7 +137,7 @@ def _shape(source: SourceColumns, plan: Plan, first: int, last: int, begun: Even
     shaper.run(plan, first, last)
     table = shaper.table()
     join_call_sites(table)
-    return _Part(table=table, origins=shaper.origins(), lost=shaper.lost_count())
+    return _Part(table=table, origins=shaper.origins(), lost=shaper.lost_count(), range_counts=shaper.range_counts())
 
 
 def _shape_beside(source: SourceColumns, plan: Plan, threads: int) -> tuple[deque[_Part], array[int]]:
@@ -170,12 +172,17 @@ def _sort_names(names: NameTable) -> array[int]:
 
 
 def shape(
-    source: SourceColumns, plan: Plan, *, threads: int = 1, warnings: list[str] | None = None
+    source: SourceColumns,
+    plan: Plan,
+    *,
+    threads: int = 1,
+    warnings: list[str] | None = None,
+    range_counts: RangeCounts | None = None,
 ) -> tuple[SymbolTable, array[int]]:
     """The symbol table of a plan, and for each of its pieces the index of the plan's piece that it was cut from.
 
     The result does not depend on the threads. The names of ``source`` are numbered anew. Inlines that would take endless
-    cutting are left out, and told in ``warnings``.
+    cutting are left out, and told in ``warnings``. What became of ranges is added to ``range_counts``.
     """
     plan, lost = _without_endless_repeats(source, plan)
     if threads == 1:
@@ -183,6 +190,10 @@ def shape(
         numbers = _sort_names(source.names)
     else:
         parts, numbers = _shape_beside(source, plan, threads)
+    counts = range_counts if range_counts is not None else RangeCounts()
+    counts.dropped += lost
+    for part in parts:
+        counts.add(part.range_counts)
     lost += sum(part.lost for part in parts)
     table, origin = _joined(parts)
     table.names = source.names.names

@@ -13,6 +13,7 @@ import cython
 from uploader.symbols.columns import SourceColumns, SymbolTable, first_of, grown, zeros
 from uploader.symbols.merge import Plan
 from uploader.symbols.ordering import order_by
+from uploader.symbols.range_counts import RangeCounts
 from uploader.symbols.siblings import part_siblings
 
 MAX_DEPTH = 1024
@@ -43,6 +44,8 @@ class Shaper:
     source_line: cython.uint[::1]
 
     lost: cython.Py_ssize_t
+    hidden: cython.Py_ssize_t
+    cut: cython.Py_ssize_t
     pieces: cython.Py_ssize_t
     start: cython.ulonglong[::1]
     end: cython.ulonglong[::1]
@@ -90,6 +93,8 @@ class Shaper:
         self.source_file = _some(source.row_file)
         self.source_line = _some(source.row_line)
         self.lost = 0
+        self.hidden = 0
+        self.cut = 0
         self.pieces = 0
         # Room for what is likely, so that columns seldom grow: room that is not used takes no memory. Columns of one kind of item
         # have the same room, with one item more than is used.
@@ -515,8 +520,11 @@ class Shaper:
             return
         self.ranges = self.range_first[first]
         self.nodes = first
-        for (depth, _, (name, call_file, call_line)), ranges in zip(nodes, parted, strict=True):
-            if ranges:
+        for (depth, whole, (name, call_file, call_line)), ranges in zip(nodes, parted, strict=True):
+            if not ranges:
+                self.hidden += len(whole)
+            else:
+                self.cut += len(set(whole).difference(ranges))
                 before = self.ranges
                 for start, end in ranges:
                     self._put_clipped(start, end, start, end)
@@ -525,6 +533,10 @@ class Shaper:
     def lost_count(self) -> int:
         """At how many places inlines were left out."""
         return self.lost
+
+    def range_counts(self) -> RangeCounts:
+        """Ranges of inlined calls that others spoke for, or that would have taken endless cutting."""
+        return RangeCounts(dropped=self.hidden + self.lost, cut=self.cut)
 
     def table(self) -> SymbolTable:
         """What was shaped, in the shaper's own memory: its files are still slots, and it has no names."""

@@ -20,6 +20,7 @@ from uploader.extract.dwarf.unit_columns import UnitColumns
 from uploader.extract.dwarf.units import Unit, Units
 from uploader.extract.dwarf.walk import Walk
 from uploader.symbols.columns import NameTable, taken
+from uploader.symbols.range_counts import RangeCounts
 from uploader.values import frozen
 
 BATCH_SIZE_BYTES = 4 * 1024 * 1024
@@ -107,8 +108,16 @@ class Walker:
             node_range_start=node_range_start,
             node_range_end=node_range_end,
             warnings=warnings,
+            range_counts=self._range_counts(),
             end=units[last - 1].end,
         )
+
+    def _range_counts(self) -> RangeCounts:
+        dropped, cut, widened = self._nester.figures()
+        malformed = (
+            self._walk.dropped_count() + self._function_ranges.dropped_count() + self._node_ranges.dropped_count()
+        )
+        return RangeCounts(dropped=dropped + malformed, cut=cut, widened=widened)
 
 
 def walked(part: Part, code: Code, pool: Executor | None = None, threads: int = 1) -> Iterator[Batch]:
@@ -156,6 +165,7 @@ class Named:
     function_name: array[int]
     node_name: array[int]
     warnings: list[str]
+    range_counts: RangeCounts
 
 
 def join_named(
@@ -176,6 +186,7 @@ def join_named(
     function_names: list[array[int]] = []
     node_names: list[array[int]] = []
     warnings: list[str] = []
+    range_counts = RangeCounts()
     again: list[_Waiting] = []
     for batch in walked(part, code, pool, threads):
         reader.learn_scopes(batch.scopes["child"], batch.scopes["parent"], batch.end)
@@ -191,6 +202,7 @@ def join_named(
                 )
             )
         warnings.extend(batch.warnings)
+        range_counts.add(batch.range_counts)
         if unit_numbers is not None:
             batch.functions["unit"] = memoryview(gather(batch.functions["unit"], memoryview(unit_numbers)))
         joined.add(batch, batch.end / max(len(part.sections.info), 1))
@@ -198,7 +210,12 @@ def join_named(
     for each in again:
         function_names[each.index] = reader.numbers(each.functions)
         node_names[each.index] = reader.numbers(each.nodes)
-    return Named(function_name=concatenated(function_names), node_name=concatenated(node_names), warnings=warnings)
+    return Named(
+        function_name=concatenated(function_names),
+        node_name=concatenated(node_names),
+        warnings=warnings,
+        range_counts=range_counts,
+    )
 
 
 def _batches(units: Sequence[Unit]) -> list[tuple[int, int]]:

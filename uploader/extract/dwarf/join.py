@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import cython
 
 from uploader.symbols.joining import Growing
+from uploader.symbols.range_counts import RangeCounts
 
 Column = memoryview
 
@@ -32,6 +33,7 @@ class Batch:
     node_range_start: Column
     node_range_end: Column
     warnings: list[str]
+    range_counts: RangeCounts
     end: int
     """The `.debug_info` offset behind the last unit."""
 
@@ -129,6 +131,29 @@ def slots_of(file: memoryview, unit: memoryview, first: array[int], count: array
             else:
                 out[i] = first_slot[u] + raw[i] - file_base[u]
     return result
+
+
+def unshown(name: array[int], depth: array[int], first: array[int]) -> int:
+    """How many ranges nodes have that can't be shown: without a name, nested too deep, or within such a node."""
+    n: cython.Py_ssize_t = len(name)
+    if n == 0:
+        return 0
+    name_of: cython.const[cython.uint][::1] = name
+    depth_of: cython.const[cython.uint][::1] = depth
+    first_range: cython.const[cython.uint][::1] = first
+    count: cython.Py_ssize_t = 0
+    none: cython.uint = 0xFFFFFFFF
+    below: cython.uint = none
+    i: cython.Py_ssize_t
+    with cython.nogil:
+        for i in range(n):
+            if depth_of[i] <= below:
+                below = none
+                if name_of[i] != 0 and depth_of[i] < 1024:
+                    continue
+                below = depth_of[i]
+            count += first_range[i + 1] - first_range[i]
+    return count
 
 
 def spans(group: memoryview, groups: int) -> tuple[array[int], array[int], bool]:

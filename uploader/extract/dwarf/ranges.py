@@ -37,6 +37,8 @@ class RangeReader:
     start: cython.ulonglong[::1]
     end: cython.ulonglong[::1]
     position: cython.longlong
+    dropped: cython.Py_ssize_t
+    top: cython.ulonglong
 
     def __init__(self, sections: DwarfSections, units: UnitColumns, size_bytes: int = 0) -> None:
         """``size_bytes`` is about how much of `.debug_info` will ask in one go."""
@@ -55,11 +57,18 @@ class RangeReader:
         self.start = zeros("Q", ranges)
         self.end = zeros("Q", ranges)
         self.position = 0
+        self.dropped = 0
+        self.top = 0xFFFFFFFFFFFFFFFF
         self.allot(1.0)
 
     def allot(self, share: float) -> None:
         """Bounds the work that is to come. ``share`` is how much of the file's DIEs will ask, from 0 to 1."""
         self.budget = int(4 * share * (self.ranges_size + self.rnglists_size)) + 65536
+        self.dropped = 0
+
+    def dropped_count(self) -> int:
+        """How many ranges, and rests of lists, could not be used since the last `allot`. What linkers drop is not counted."""
+        return self.dropped
 
     def resolve(
         self,
@@ -110,6 +119,9 @@ class RangeReader:
     @cython.exceptval(-1)
     def _keep(self, start: cython.ulonglong, end: cython.ulonglong) -> cython.int:
         if start >= end:
+            # Of an entry that is cut off the list's end tells.
+            if start > end and start < self.top - 1 and self.position >= 0:
+                self.dropped += 1
             return 0
         n: cython.Py_ssize_t = self.count
         if n >= self.start.shape[0] if cython.compiled else n >= len(self.start):
@@ -126,27 +138,27 @@ class RangeReader:
     @cython.exceptval(-1)
     def _read_list(self, unit: cython.uint, raw: cython.ulonglong, form: cython.int) -> cython.int:
         if raw >> 62:
-            return 0
+            return self._drop()
         value: cython.longlong = cython.cast(cython.longlong, raw)
         if form != 0x23:
             value += self.units.ranges_start[unit]
         if self.units.version[unit] < 5:
             if form != 0x23:
                 return self._read_pairs(unit, value)
-            return 0
+            return self._drop()
         if form == 0x23:
             base: cython.longlong = self.units.rnglists_base[unit]
             size: cython.int = self.units.offset_size[unit]
             if base == 0:
                 base = 12 if size == 4 else 20
             if value >= self.rnglists_size or base + value * size + size > self.rnglists_size:
-                return 0
+                return self._drop()
             at: cython.ulonglong = self._fixed(self.rnglists, base + value * size, size)
             if at >= cython.cast(cython.ulonglong, self.rnglists_size):
-                return 0
+                return self._drop()
             value = base + cython.cast(cython.longlong, at)
         if value >= self.rnglists_size:
-            return 0
+            return self._drop()
         return self._read_entries(unit, value)
 
     @cython.cfunc
@@ -156,20 +168,32 @@ class RangeReader:
         """A list of `.debug_ranges`."""
         size: cython.int = self.units.address_size[unit]
         top: cython.ulonglong = self._top(size)
+        self.top = top
         base: cython.ulonglong = self.units.low_pc[unit]
         start: cython.ulonglong
         end: cython.ulonglong
+        self.position = p
         while p + 2 * size <= self.ranges_size and self.budget > 0:
             self.budget -= 1
             start = self._fixed(self.ranges, p, size)
             end = self._fixed(self.ranges, p + size, size)
             p += 2 * size
             if start == 0 and end == 0:
-                break
+                return 0
             if start == top:
                 base = end
             elif start < end and base != top:
                 self._keep(self._sum(base, start, top), self._sum(base, end, top))
+            elif start > end:
+                self.dropped += 1
+        return self._drop()
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def _drop(self) -> cython.int:
+        """Counts what is left of a list that is cut off or leads out of its section."""
+        self.dropped += 1
         return 0
 
     @cython.cfunc
@@ -179,6 +203,7 @@ class RangeReader:
         """A list of `.debug_rnglists`."""
         size: cython.int = self.units.address_size[unit]
         top: cython.ulonglong = self._top(size)
+        self.top = top
         base: cython.ulonglong = self.units.low_pc[unit]
         kind: cython.int
         start: cython.ulonglong
@@ -188,7 +213,7 @@ class RangeReader:
             kind = self.rnglists[p]
             self.position = p + 1
             if kind == 0:
-                break
+                return 0
             if kind == 1:
                 base = self._indexed(unit, self._leb())
             elif kind == 2:
@@ -204,6 +229,8 @@ class RangeReader:
                 end = self._leb()
                 if base != top and start < end:
                     self._keep(self._sum(base, start, top), self._sum(base, end, top))
+                elif base != top and start > end:
+                    self.dropped += 1
             elif kind == 5:
                 base = self._plain(size)
             elif kind == 6:
@@ -219,7 +246,7 @@ class RangeReader:
             if self.position < 0:
                 break
             p = self.position
-        return 0
+        return self._drop()
 
     @cython.cfunc
     @cython.nogil
@@ -281,12 +308,19 @@ class RangeReader:
         """An address of `.debug_addr`, 0 where it holds none."""
         size: cython.int = self.units.address_size[unit]
         if index >= 0x10000000:
-            return 0
+            return self._unknown()
         stride: cython.longlong = self.units.address_stride[unit]
         at: cython.longlong = self.units.addr_base[unit] + cython.cast(cython.longlong, index) * stride
         if at < 0 or at + size > self.addresses_size:
-            return 0
+            return self._unknown()
         return self._fixed(self.addresses, at, size)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(0xFFFFFFFFFFFFFFFE, check=True)
+    def _unknown(self) -> cython.ulonglong:
+        self.dropped += 1
+        return 0
 
     @cython.cfunc
     @cython.nogil
@@ -330,6 +364,9 @@ class RangeReader:
                 self.start[kept] = self.start[i]
                 self.end[kept] = self.end[i]
                 kept += 1
+            elif left > 0 and self.start[i] < self.top - 1:
+                # What begins below all code, or at the top of what can be addressed, a linker has dropped.
+                self.dropped += 1
         self.count = kept
         return 0
 

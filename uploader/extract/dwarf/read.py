@@ -17,7 +17,7 @@ from uploader.errors import InputError
 from uploader.extract.dwarf.abbrev import Abbrevs
 from uploader.extract.dwarf.absent import Absent, absent_sections
 from uploader.extract.dwarf.batches import Code, Part, join_named
-from uploader.extract.dwarf.join import Joined, concatenated, gather, slots_of
+from uploader.extract.dwarf.join import Joined, concatenated, gather, slots_of, unshown
 from uploader.extract.dwarf.line_tables import LineTables, read_line_tables
 from uploader.extract.dwarf.linked import LinkedFiles, NoLinkedFiles
 from uploader.extract.dwarf.sections import DwarfSections, SectionLoader
@@ -25,6 +25,7 @@ from uploader.extract.dwarf.supplementary import Supplementary, opened_supplemen
 from uploader.extract.dwarf.unit_headers import read_units
 from uploader.extract.elf_symbols import read_symbols
 from uploader.symbols.columns import NONE, NameTable, SourceColumns
+from uploader.symbols.range_counts import RangeCounts
 from uploader.values import frozen, replace
 
 LINE_STRINGS = ".debug_line_str"
@@ -162,6 +163,10 @@ def read_sections(
     node_unit = memoryview(gather(memoryview(joined.pop("node_function")), function_unit))
     for name, unit_of in (("function_decl_file", function_unit), ("node_call_file", node_unit)):
         joined[name] = slots_of(memoryview(joined[name]), unit_of, first_slot, slot_count, file_base)
+    node_name = concatenated(each.node_name for each in named)
+    range_counts = RangeCounts(dropped=unshown(node_name, joined["node_depth"], joined["node_range"]))
+    for each in named:
+        range_counts.add(each.range_counts)
     sequence_start, sequence_end, sequence_table = tables.sequences()
     columns = SourceColumns(
         names=names,
@@ -169,7 +174,7 @@ def read_sections(
         file_slots=len(tables.files),
         function_name=concatenated(each.function_name for each in named),
         function_table=gather(function_unit, memoryview(unit_table)),
-        node_name=concatenated(each.node_name for each in named),
+        node_name=node_name,
         **joined,
         table_first=tables.first,
         row_address=tables.address,
@@ -178,6 +183,7 @@ def read_sections(
         sequence_start=sequence_start,
         sequence_end=sequence_end,
         sequence_table=sequence_table,
+        range_counts=range_counts,
     )
     # Only names of files are still to be read; .debug_info is the largest thing in memory.
     sections.info = b""

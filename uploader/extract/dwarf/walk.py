@@ -84,6 +84,7 @@ class Walk:
     executable_end: cython.ulonglong[::1]
     executable_count: cython.int
     end_of_first: cython.ulonglong
+    dropped: cython.Py_ssize_t
     reached: cython.Py_ssize_t
 
     function_count: cython.Py_ssize_t
@@ -130,6 +131,7 @@ class Walk:
         """
         self.reader = reader
         self.end_of_first = end_of_first
+        self.dropped = 0
         self.reached = 0
         self.addresses = addresses
         self.addresses_size = len(addresses)
@@ -175,6 +177,11 @@ class Walk:
         self.function_count = 0
         self.node_count = 0
         self.scope_count = 0
+        self.dropped = 0
+
+    def dropped_count(self) -> int:
+        """How many functions and inlined calls have bounds that are malformed or, for functions, not in code."""
+        return self.dropped
 
     def walk(self, units: UnitColumns, first: int, last: int) -> list[str]:
         """Walks the units ``first:last``; gives what was wrong with them. What came before damage stays in the columns."""
@@ -356,6 +363,8 @@ class Walk:
             a = self._address(self.reader.form[LOW_PC], self.reader.value[LOW_PC])
             b = self._high(a)
             if b <= a or not self._executable(a, b):
+                if b != a and not self._dead(a):
+                    self.dropped += 1
                 return -1
             if a == 0 and self.end_of_first != 0 and b != self.end_of_first:
                 return -1
@@ -393,6 +402,8 @@ class Walk:
             b = self._high(a)
             if b <= a:
                 pc = 0
+                if b < a and not self._dead(a):
+                    self.dropped += 1
         self._forget_empty_nodes(function, depth)
         n: cython.Py_ssize_t = self.node_count
         if n >= self.node_origin.shape[0] if cython.compiled else n >= len(self.node_origin):
@@ -515,6 +526,15 @@ class Walk:
         if raw > top - low:
             return 0
         return low + raw
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def _dead(self, start: cython.ulonglong) -> cython.bint:
+        """Whether an address is one that linkers give to code that they drop: below all code, or the last but one or two there are."""
+        top: cython.ulonglong = 0xFFFFFFFFFFFFFFFF
+        top = top >> (64 - 8 * self.reader.address_size)
+        return start >= top - 1 or start < self.executable_start[0]
 
     @cython.cfunc
     @cython.nogil
