@@ -432,6 +432,21 @@ int main(int count, char **words) { return count + welcome(words); }
     assert f"  greet at {place}2  (inlined)\n{' ' * 18}  welcome at {place}4\n" in text
 
 
+def test_lookup_reads_names_by_the_language_of_their_file(symup: Symup, cc: str, tmp_path: Path) -> None:
+    source = """
+#line 1 "geom.adb"
+int geom__area(int x) { return x; }
+#line 1 "main.c"
+int main(void) { return geom__area(0); }
+"""
+    program = compile_c(cc, source, tmp_path / "app")
+    assert symup("convert", program, "-o", tmp_path / "app.gsym").code == 0
+    symbols = subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout
+    address = next(line.split()[0] for line in symbols.splitlines() if line.endswith(" geom__area"))
+    (frame,) = symup("lookup", tmp_path / "app.gsym", address, "--json").document["addresses"][0]["frames"]
+    assert (frame["function"], frame["symbol"]) == ("geom.area", "geom__area")
+
+
 def test_lookup_finds_the_symbols_of_a_stripped_binary_in_the_store(
     symup: Symup, program: Path, server: Server, tmp_path: Path
 ) -> None:

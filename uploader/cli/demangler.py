@@ -6,9 +6,11 @@ one runs with little memory, and whoever asks stops waiting.
 
 from __future__ import annotations
 
+import re
 import sys
 
 MAX_MEMORY_BYTES = 1 << 30
+RUST_LEGACY = re.compile(r"_ZN.+17h[0-9a-f]{16}E")
 MAX_READABLE_LENGTH = 1 << 16
 """Longer ones help no one."""
 
@@ -16,7 +18,8 @@ MAX_READABLE_LENGTH = 1 << 16
 def readable(name: str) -> str:
     """The readable form of a C++ or Rust name; empty where there is none."""
     try:
-        if name.startswith("_R"):
+        # The older scheme of Rust looks like C++, but for the hash at its end.
+        if name.startswith("_R") or RUST_LEGACY.fullmatch(name):
             import rust_demangler
 
             found = rust_demangler.demangle(name)

@@ -43,7 +43,9 @@ def command(
     aliases: Annotated[
         bool, typer.Option("--aliases", help="The other names of the function, too, where they were kept.")
     ] = False,
-    demangle: Annotated[bool, typer.Option(help="C++ and Rust names as they were written.")] = True,
+    demangle: Annotated[
+        bool, typer.Option(help="C++, Rust, D, Ada, Fortran, Haskell and Nim names as they were written.")
+    ] = True,
     as_json: options.Json = False,
 ) -> int:
     """Show the function, file and line of addresses: the inline chain, innermost first.
@@ -104,12 +106,12 @@ def _lines(address: int, frames: list[Frame], *, demangled: bool) -> Iterator[st
 
 
 def _name(frame: Frame, *, demangled: bool) -> str:
-    return _readable(frame.name, demangled=demangled)
+    return _readable(frame.name, demangled=demangled, file=frame.base.decode("utf-8", "backslashreplace"))
 
 
-def _readable(symbol: bytes, *, demangled: bool) -> str:
+def _readable(symbol: bytes, *, demangled: bool, file: str = "") -> str:
     name = symbol.decode("utf-8", "backslashreplace")
-    return demangle_name(name) if demangled else name
+    return demangle_name(name, file) if demangled else name
 
 
 def _place(frame: Frame) -> str:
