@@ -161,6 +161,14 @@ def test_the_sound_neighbours_of_those_faults_decode() -> None:
     assert answers_soundly(inlines(inline_node([(4, 8)], INNER, 1, 1), inline_node([(0, 4)], INNER, 1, 1)))
 
 
+@pytest.mark.parametrize("number", [b"\x80" * 9 + b"\x02", b"\x80" * 10 + b"\0", b"\x84" + b"\x80" * 8 + b"\x7e"])
+def test_numbers_of_inline_trees_that_would_fit_once_cut_to_64_bits_are_refused(number: bytes) -> None:
+    child = uleb(1) + number + uleb(8) + b"\0" + INNER.to_bytes(4, "little") + uleb(1) + uleb(1)
+    assert answers_soundly(inlines(child.replace(number, uleb(4))))
+    with pytest.raises(MalformedGsym, match="inline tree holds a number that is too large"):
+        decode(inlines(child))
+
+
 def test_unknown_kinds_of_data_are_skipped() -> None:
     plain = decode(lines(advance_address(0)))[1]
     unknown = info(4, b"\0\0\0\0") + info(99, b"")

@@ -13,6 +13,7 @@ from tests.symbols.sources import Function, Inline, Row, columns
 from tests.symbols.validity import assert_valid
 from uploader.symbols.columns import NameTable, SymbolTable
 from uploader.symbols.merge import merge
+from uploader.symbols.range_counts import RangeCounts
 from uploader.symbols.shape import shape
 from uploader.symbols.shaper import Shaper
 
@@ -65,3 +66,45 @@ def test_a_wrong_guess_of_the_size_costs_time_only(share: float) -> None:
     for field in dataclasses.fields(SymbolTable):
         assert getattr(found, field.name) == getattr(expected, field.name), field.name
     assert len(found.node_depth) == 300 * 40
+
+
+MANY = 256
+"""A function with more inlines than that has them in so many of its parts."""
+
+
+def parted(parts: int, inlines: int) -> tuple[SymbolTable, list[str], RangeCounts]:
+    """One function, cut by gaps in its lines into that many parts, whose inlines lie one in each part, as far as there are parts."""
+    within = [(16 * (nth % parts) + nth // parts, 16 * (nth % parts) + nth // parts + 1) for nth in range(inlines)]
+    function = Function(
+        name="f",
+        ranges=[(0, 16 * parts)],
+        table=0,
+        inlines=[
+            Inline(depth=1, name=f"i{nth}", ranges=[where], call_file=0, call_line=nth + 1)
+            for nth, where in enumerate(within)
+        ],
+    )
+    # Every second part has lines.
+    lines: list[Row] = [(16 * part, None if part % 2 else 0, part + 1) for part in range(parts + 1)]
+    source = columns([function], [[*lines, (16 * parts, None, 0)]], NameTable())
+    warnings: list[str] = []
+    counts = RangeCounts()
+    table, _ = shape(source, merge(source, None), warnings=warnings, range_counts=counts)
+    assert_valid(table)
+    assert len(table.start) == parts
+    return table, warnings, counts
+
+
+@pytest.mark.parametrize(("parts", "inlines"), [(MANY, MANY + 1), (MANY + 100, MANY)])
+def test_few_parts_or_few_inlines_keep_all(parts: int, inlines: int) -> None:
+    table, warnings, counts = parted(parts, inlines)
+    assert (len(table.node_depth), warnings, counts.dropped) == (inlines, [], 0)
+
+
+def test_a_function_of_endless_parts_and_inlines_has_them_in_the_first_parts_only_and_says_so() -> None:
+    table, warnings, counts = parted(MANY + 100, MANY + 1)
+    assert len(table.node_depth) == MANY
+    assert table.node_first[MANY] == table.node_first[MANY + 100] == MANY
+    assert counts.dropped == 100
+    (warning,) = warnings
+    assert "at 100 places" in warning

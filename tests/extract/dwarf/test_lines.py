@@ -130,6 +130,17 @@ class TestOpcodes:
         ]
         assert lines_of(lines) == [(0x1000, 2), (0x1010, 3), (0x1030, 4), (0x1040, None)]
 
+    def test_special_opcodes_leave_off_in_the_midst_of_an_instruction(self) -> None:
+        lines = Lines([], minimum_instruction_length=16, maximum_operations=3)
+        lines.program = [
+            *at(0x1000, copy()),
+            lines.special(4, 1),  # operation 4 = 0x1010, operation 1
+            lines.special(2, 1),  # operation 3 = 0x1020, operation 0
+            lines.special(2, 1),  # operation 2: the same address
+            *(advance_pc(1), *END),
+        ]
+        assert lines_of(lines) == [(0x1000, 1), (0x1010, 2), (0x1020, 4), (0x1030, None)]
+
     def test_operations_are_counted_modulo_2_to_the_64(self) -> None:
         lines = Lines([], minimum_instruction_length=8, maximum_operations=2)
         back = [advance_pc(1), advance_pc((1 << 64) - 1)]
