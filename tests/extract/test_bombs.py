@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -111,3 +112,32 @@ def test_thousands_of_sections_of_one_name_that_share_their_bytes(tmp_path: Path
     shared = [Section(".debug_str", offset=64, size_bytes=1 << 20) for _ in range(20_000)]
     bomb = with_dwarf(bytes(1 << 20), b"\0", *shared)
     assert "hold more than the file does" in told_of(bomb, tmp_path)[0]
+
+
+SIZE_BYTES = 2 << 20 if core.compiled() else 1 << 18
+
+
+def long_origin(functions: int) -> bytes:
+    """Functions that all have one long DIE as their origin."""
+    abbrev = b"\1\x11\1\0\0" + b"\2\x2e\0\x31\x13\x11\1\x12\x21\1\0\0" + b"\3\x2e\0\x40\x0a\x40\x08\0\0" + b"\0"
+    dies = b"\1" + b"\3\0" + b"n" * SIZE_BYTES + b"\0"
+    dies += b"".join(b"\2" + struct.pack("<IQ", 12, 0x1000 + index % 64) for index in range(functions)) + b"\0"
+    return with_dwarf(one_unit(dies), abbrev)
+
+
+def long_scope(functions: int) -> bytes:
+    """Functions that all stand in one namespace with a long name."""
+    abbrev = b"\1\x11\1\0\0" + b"\2\x39\1\x03\x08\0\0" + b"\3\x2e\0\x03\x08\x11\1\x12\x21\1\0\0" + b"\0"
+    dies = b"\1\2" + b"n" * SIZE_BYTES + b"\0"
+    dies += b"".join(b"\3f%d\0" % index + struct.pack("<Q", 0x1000 + index % 64) for index in range(functions))
+    return with_dwarf(one_unit(dies + b"\0\0"), abbrev)
+
+
+def one_unit(dies: bytes) -> bytes:
+    body = struct.pack("<HIB", 4, 0, 8) + dies
+    return struct.pack("<I", len(body)) + body
+
+
+@pytest.mark.parametrize("bomb", [long_origin, long_scope])
+def test_a_long_die_that_many_are_named_by(bomb: Callable[[int], bytes], tmp_path: Path) -> None:
+    told_of(bomb(SIZE_BYTES // 16), tmp_path)

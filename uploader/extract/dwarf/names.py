@@ -28,6 +28,12 @@ from uploader.extract.dwarf.unit_columns import UnitColumns
 from uploader.extract.dwarf.units import Unit
 from uploader.symbols.columns import NameTable
 
+WORK_FACTOR = 64
+"""How many times their sections' size may be read for names; a compiler's files come to a few times."""
+
+WORK_PER_SCOPE = 64
+"""What reading a scope costs beside its name, in bytes of names."""
+
 MAX_SCOPES = 64
 
 IN_SUPPLEMENTARY = cython.declare(cython.longlong, 1 << 61)
@@ -65,6 +71,7 @@ class NameReader:
     known_end: cython.longlong
     waiting: cython.bint
     budget_bytes: cython.longlong
+    work_bytes: cython.longlong
     at: cython.Py_ssize_t
     abbrev: cython.int
     named: cython.longlong
@@ -100,6 +107,8 @@ class NameReader:
         self.known_end = 0
         self.waiting = False
         self.budget_bytes = 2 * strings.size_bytes + 1048576
+        # DIEs that many refer to, or stand in, are read for each of these anew: a long one would cost the square of the file.
+        self.work_bytes = WORK_FACTOR * (strings.size_bytes + 1048576)
         self.at = 0
         self.abbrev = -1
         self.named = -1
@@ -246,8 +255,10 @@ class NameReader:
     @cython.nogil
     @cython.exceptval(-1)
     def _read(self, offset: cython.longlong) -> cython.bint:
-        """Captures the DIE at ``offset``; false where no unit holds it, or it is a null entry."""
+        """Captures the DIE at ``offset``; false where no unit holds it, it is a null entry, or too much was read already."""
         self.abbrev = -1
+        if self.work_bytes < 0:
+            return False
         if self.unit < 0 or offset < self.columns.offset[self.unit] or offset >= self.columns.end[self.unit]:
             found: cython.Py_ssize_t = self.columns.containing(offset)
             if found < 0:
@@ -257,7 +268,7 @@ class NameReader:
         self.abbrev = self.reader.abbrev_at(offset)
         if self.abbrev < 0:
             return False
-        self.reader.capture(self.reader.position, self.abbrev)
+        self.work_bytes -= self.reader.capture(self.reader.position, self.abbrev) - offset
         return True
 
     @cython.cfunc
@@ -337,6 +348,8 @@ class NameReader:
 
     def _qualified(self, name: bytes, offset: int) -> int:
         """The number of ``name`` behind the names of the scopes that the DIE at ``offset`` stands in, as demanglers write them."""
+        if self.work_bytes < 0:
+            return 0
         parts = [name]
         child = offset
         nested = False
@@ -355,6 +368,7 @@ class NameReader:
                         part = self._own_name() or self._nameless(parts[-1])
             except (MalformedDwarf, IndexError):
                 break
+            self.work_bytes -= len(part) + WORK_PER_SCOPE
             parts.append(part or b"(anonymous)")
         number = self._intern(b"::".join(reversed(parts)))
         if nested:
