@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 import stat
 from pathlib import Path
 
@@ -43,7 +42,7 @@ def _place(target: Path) -> Path | None:
 
 
 def _replace(place: Path, data: bytes) -> None:
-    temporary = place.with_name(f".{place.name[:100]}.{secrets.token_hex(8)}")
+    temporary = place.with_name(f".{place.name[:100]}.{os.urandom(8).hex()}")
     # Never what lies there under that name: in a folder of many users, a link of another one may.
     with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb") as file:
         try:
