@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from tests.writers import split_debug
 from tests.writers.debuginfod_server import debuginfod, scripted
-from tests.writers.elf_writer import CODE, NOBITS, Section, Symbol, elf
+from tests.writers.elf_writer import CODE, NOBITS, NT_GNU_BUILD_ID, Note, Section, Symbol, elf
 from uploader.binary.elf import ElfFile
 from uploader.discover.debuginfod import DebugInfod, DebugInfodSettings
 from uploader.errors import InputError, UsageError
@@ -265,6 +265,17 @@ def test_one_id_with_two_contents_is_a_failure_of_both(tmp_path: Path) -> None:
         assert outcome.decision is Decision.FAILED
         assert outcome.reason == f"has the id c0ffee00c0ffee00 of {tmp_path / other}, but different code"
         assert outcome.remedy is not None
+
+
+def test_files_of_one_id_that_prelink_moved_are_told_as_such(tmp_path: Path) -> None:
+    for name, address in (("app", 0x1000), ("app.debug", 0x3000)):
+        text = Section(".text", b"\xc3" * 64, flags=CODE, address=address)
+        (tmp_path / name).write_bytes(elf([text], notes=[Note("GNU", NT_GNU_BUILD_ID, bytes(20))]))
+    found = gathered(tmp_path)
+    assert found.artifacts == ()
+    for outcome in found.outcomes:
+        assert "moved by prelink" in outcome.reason
+        assert "prelink -u" in (outcome.remedy or "")
 
 
 def test_debug_files_that_a_file_id_cannot_tell_apart_are_a_failure_of_both(tmp_path: Path) -> None:

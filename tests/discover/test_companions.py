@@ -31,8 +31,10 @@ def binary(*, build_id: bytes | None = ID, link: bytes = b"", crc32: int = 0, co
     return elf(sections, notes=notes(build_id), dynamic_symbols=[Symbol("f", 0x1000, 4)])
 
 
-def debug(*, build_id: bytes | None = ID, dwarf: bool = True, symtab: bool = True, size_bytes: int = 64) -> bytes:
-    sections = [Section(".text", type=8, flags=CODE, address=0x1000, size_bytes=size_bytes)]
+def debug(
+    *, build_id: bytes | None = ID, dwarf: bool = True, symtab: bool = True, size_bytes: int = 64, address: int = 0x1000
+) -> bytes:
+    sections = [Section(".text", type=8, flags=CODE, address=address, size_bytes=size_bytes)]
     if dwarf:
         sections.append(Section(".debug_info", b"\1" * 16))
     return elf(sections, notes=notes(build_id), symbols=[Symbol("f", 0x1000, 4)] if symtab else None)
@@ -189,6 +191,14 @@ def test_one_id_with_different_code_is_no_pair(tmp_path: Path) -> None:
     put(tmp_path / "app.debug", debug(size_bytes=128))
     (rejected,) = search(app).rejected
     assert rejected.reason == "it has the id of the binary, but different code"
+
+
+def test_a_binary_that_prelink_moved_is_told_as_such(tmp_path: Path) -> None:
+    app = put(tmp_path / "app", binary())
+    put(tmp_path / "app.debug", debug(address=0x3000))
+    (rejected,) = search(app).rejected
+    assert "moved by prelink" in rejected.reason
+    assert "prelink -u" in rejected.reason
 
 
 def test_a_file_that_adds_nothing_is_not_taken(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import struct
+from collections.abc import Sequence
 
 from uploader.binary.compression import MAX_RATIO, SLACK_BYTES
 from uploader.binary.dynamic import dynamic_symbols
@@ -45,6 +46,17 @@ class CodeSection:
     name: str
     address: int
     size_bytes: int
+
+
+def prelinked(one: Sequence[CodeSection], other: Sequence[CodeSection]) -> bool:
+    """Whether both are the same code and all of one stands elsewhere by one distance, as prelink moves a library."""
+    if len(one) != len(other) or not one or one[0].address == other[0].address:
+        return False
+    distance = one[0].address - other[0].address
+    return all(
+        (a.name, a.size_bytes, a.address - b.address) == (b.name, b.size_bytes, distance)
+        for a, b in zip(one, other, strict=True)
+    )
 
 
 @frozen

@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 
 from uploader.binary.elf import ElfFile
-from uploader.binary.identity import Identified, identify
+from uploader.binary.identity import Identified, identify, prelinked
 from uploader.discover.walk import Found, walk
 from uploader.errors import InputError, UsageError
 from uploader.model import IdScheme
@@ -187,6 +187,8 @@ def _mismatch(binary: Identified, file: Identified, elf: ElfFile, *, build_id_on
         if crc != link.crc32:
             return f"{whose}, and its CRC is {crc:08x}, where .gnu_debuglink says {link.crc32:08x}"
     if binary.code_sections and file.code_sections and binary.code_sections != file.code_sections:
+        if prelinked(binary.code_sections, file.code_sections):
+            return "the binary was moved by prelink, so that its addresses aren't those of the debug file; prelink -u undoes that"
         return "it has the id of the binary, but different code"
     return None
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from uploader.binary.elf import ElfFile
 from uploader.binary.headers import ET_CORE, ET_REL
-from uploader.binary.identity import Identified, code_digest, identify
+from uploader.binary.identity import Identified, code_digest, identify, prelinked
 from uploader.discover.build_internals import PROCEDURAL_MACROS, is_procedural_macro
 from uploader.discover.companions import Companions, build_id_of, names_of
 from uploader.discover.missing import insist, is_missing
@@ -188,6 +188,11 @@ def _identified(found: Found, *, build_internals: bool) -> Identified | PassedOv
     return file
 
 
+_BUILD_EACH = "Build each with an id of its own (-Wl,--build-id), or leave one out with --exclude."
+_MOVED = "its code was moved by prelink, so that their addresses differ"
+_UNDO = "Undo that in a copy of the binary with prelink -u, and give the copy."
+
+
 def _together(files: list[Identified], *, dwarf: bool) -> tuple[Artifact | None, list[Outcome]]:
     """One artifact from the files of one id, and the outcomes of those that it does not need."""
     if len(files) == 1:
@@ -212,16 +217,17 @@ def _together(files: list[Identified], *, dwarf: bool) -> tuple[Artifact | None,
     by_file_id = len(distinct) > 1 and distinct[0].identity.primary.scheme is IdScheme.FILE
     if by_file_id or _in_conflict(distinct):
         what = "contents" if by_file_id else "code"
+        moved = not by_file_id and _moved(distinct)
         for file in distinct:
             others = ", ".join([other.path for other in distinct if other is not file][:3])
             settled.append(
                 Outcome(
                     path=file.path,
                     decision=Decision.FAILED,
-                    reason=f"has the id {file.identity} of {others}, but different {what}",
+                    reason=f"has the id {file.identity} of {others}, but {_MOVED if moved else f'different {what}'}",
                     identity=file.identity,
                     input_size_bytes=file.size_bytes,
-                    remedy="Build each with an id of its own (-Wl,--build-id), or leave one out with --exclude.",
+                    remedy=_UNDO if moved else _BUILD_EACH,
                     concern=Concern.CONFLICT,
                     exit_code=ExitCode.SOME_FAILED,
                 )
@@ -229,6 +235,12 @@ def _together(files: list[Identified], *, dwarf: bool) -> tuple[Artifact | None,
         return None, settled
     artifact, parts = paired(distinct, dwarf=dwarf)
     return artifact, settled + parts
+
+
+def _moved(files: Sequence[Identified]) -> bool:
+    """Whether files of one id are one program that prelink moved."""
+    shapes = list(dict.fromkeys(file.code_sections for file in files if file.code_sections))
+    return len(shapes) > 1 and all(prelinked(shapes[0], shape) for shape in shapes[1:])
 
 
 def _in_conflict(files: Iterable[Identified]) -> bool:
