@@ -270,7 +270,7 @@ def test_one_id_with_two_contents_is_a_failure_of_both(tmp_path: Path) -> None:
 def test_files_of_one_id_that_prelink_moved_are_told_as_such(tmp_path: Path) -> None:
     for name, address in (("app", 0x1000), ("app.debug", 0x3000)):
         text = Section(".text", b"\xc3" * 64, flags=CODE, address=address)
-        (tmp_path / name).write_bytes(elf([text], notes=[Note("GNU", NT_GNU_BUILD_ID, bytes(20))]))
+        (tmp_path / name).write_bytes(elf([text], notes=[Note("GNU", NT_GNU_BUILD_ID, bytes(range(20)))]))
     found = gathered(tmp_path)
     assert found.artifacts == ()
     for outcome in found.outcomes:
