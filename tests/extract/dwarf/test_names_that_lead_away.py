@@ -71,8 +71,8 @@ def test_devices_pipes_and_what_the_kernel_shows_are_not_opened(tmp_path: Path) 
     ]
     opened, warnings = told(tmp_path / "out", naming_split_units(*names))
     assert [path for path in opened if path in names or path.startswith(("/dev", "/proc", "/sys"))] == []
-    assert len(warnings) == len(names)
-    assert all("was not found" in warning for warning in warnings)
+    (warning,) = warnings
+    assert warning.startswith(f"{len(names)} of {len(names)} split units were not found: ")
 
 
 def test_nothing_is_told_of_a_file_elsewhere_that_is_not_the_one(tmp_path: Path) -> None:
@@ -91,11 +91,13 @@ def test_nothing_is_told_of_a_file_elsewhere_that_is_not_the_one(tmp_path: Path)
         if data:
             (tmp_path / "home" / name).write_bytes(data)
     names = [str(tmp_path / "home" / name) for name in secrets]
-    _, warnings = told(tmp_path / "out", naming_split_units(*names))
-    assert warnings == [
-        f"{name}: the split unit {0x1000 + index:016x} was not found; its functions come from symbol tables only"
-        for index, name in enumerate(names)
-    ]
+    for name in names:
+        _, warnings = told(tmp_path / "out", naming_split_units(name))
+        (warning,) = warnings
+        assert warning == (
+            f"1 of 1 split units were not found: {name} (0000000000001000); their functions come from symbol tables only, "
+            "without inlined calls"
+        )
 
 
 @pytest.mark.parametrize(
