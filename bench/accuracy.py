@@ -33,6 +33,7 @@ from elftools.elf.elffile import ELFFile
 from uploader.binary.elf import ElfFile
 
 import agreement
+import cores
 import covered
 import inputs
 import linked
@@ -44,6 +45,10 @@ OBJCOPY = os.environ.get("LLVM_OBJCOPY", "llvm-objcopy-22")
 ALTLINK = ".gnu_debugaltlink"
 KINDS = {1: "relocatable", 2: "executable", 3: "shared"}
 GOOD_PERCENT = 99.9
+MISSING = re.compile(r" is missing: | not found")
+"""In a warning that says what of a file's debug information isn't there."""
+LACKING = {"lua-no-debug-str": ("lines", ".debug_str"), "lua-no-dwp": ("lines", "split units")}
+"""Of inputs from which something was taken: the quality that is left, and what has to be named."""
 COMPILERS = (
     (re.compile(r"^GNU (?:C|C\+\+|GIMPLE|Fortran)\S* (\d+\.\d+)"), "gcc"),
     (re.compile(r"clang version (\d+\.\d+)"), "clang"),
@@ -91,7 +96,19 @@ def measure(name: str, *, addresses: int, seed: int) -> dict[str, Any]:
         facts["agreement"] = report.as_json()
         facts["ours"] = _coverage(ours, sections)
         facts["llvm"] = _llvm_coverage(path, theirs, sections)
+        facts["told"] = told(path, Path(folder) / "told.gsym")
     return facts
+
+
+def told(path: Path, out: Path) -> dict[str, Any]:
+    """The quality that symup says a file has, and what it says is missing of it."""
+    done = cores.installed().run("convert", str(path.resolve()), "-o", str(out), "--json")
+    if not out.exists():
+        raise RuntimeError(f"symup could not convert {path}: exit {done.returncode}")
+    (outcome,) = json.loads(done.stdout)["outcomes"]
+    # Places of this machine are nobody's matter.
+    missing = [re.sub(r"/\S*/", "", warning) for warning in outcome["warnings"] if MISSING.search(warning)]
+    return {"quality": outcome["quality"], "missing": missing}
 
 
 def _coverage(gsym: Path, sections: Sequence[tuple[int, int]]) -> dict[str, Any]:
@@ -150,7 +167,8 @@ def origin(path: Path) -> dict[str, Any]:
                     producer = unit.get_top_DIE().attributes.get("DW_AT_producer")
                     if producer and not isinstance(producer.value, int):
                         makers[_maker(producer.value)] += 1
-        except (DWARFError, ELFError, AttributeError, KeyError, ValueError, zlib.error) as error:
+        except (DWARFError, ELFError, AssertionError, AttributeError, KeyError, ValueError, zlib.error) as error:
+            # pyelftools asserts that the sections are there which the others refer to.
             makers[f"unread ({type(error).__name__})"] += 1
     if versions and not makers:
         makers = _makers_of_split(path)
@@ -207,7 +225,21 @@ def table(results: Sequence[Mapping[str, Any]]) -> str:
                 votes = figures["third"].get(verdict, {})
                 told = ", ".join(f"{vote} {n}" for vote, n in sorted(votes.items())) or "no answer"
                 lines.append(f"- {one['input']}: {verdict}: {count} ({told})")
-    return "\n".join(lines if below else [*lines[:-2], "No file is below."])
+    if not below:
+        lines[-2:] = ["No file is below."]
+    lacking = [(one["input"], one["told"]) for one in results if one.get("told", {}).get("missing")]
+    if lacking:
+        lines += ["", "What symup says of files from which something is missing:", ""]
+        lines += [f"- {name}: {said['quality']}; {'; '.join(said['missing'])}" for name, said in lacking]
+    return "\n".join(lines)
+
+
+def misjudged(name: str, said: Mapping[str, Any]) -> str:
+    """What is wrong with what is said of an input from which something was taken; empty where nothing is."""
+    quality, named = LACKING.get(name, ("", ""))
+    if not named or (said["quality"] == quality and any(named in warning for warning in said["missing"])):
+        return ""
+    return f"{quality} is expected with a word of {named}, not {said['quality']} with {said['missing'] or 'none'}"
 
 
 def _settled_percent(one: Mapping[str, Any]) -> float:
@@ -248,7 +280,7 @@ def write_page(results: Sequence[Mapping[str, Any]]) -> None:
 
 
 def main() -> int:
-    """Measures, writes the page, and gives 1 where an input fails, or has fewer bytes covered than llvm-gsymutil gives it."""
+    """Measures, writes the page, and gives 1 where an input fails, is misjudged, or has fewer bytes covered than by llvm-gsymutil."""
     parser = argparse.ArgumentParser(description="Measure agreement and coverage, and write docs/accuracy.md.")
     parser.add_argument("inputs", nargs="*", default=["accuracy"], help="names of bench/inputs.py, groups, or paths")
     parser.add_argument("--addresses", type=int, default=20_000)
@@ -272,6 +304,9 @@ def main() -> int:
             continue
         result.write_text(json.dumps(found, indent=1))
         print(_row(found), flush=True)
+        if wrong := misjudged(name, found["told"]):
+            print(f"{name}: MISJUDGED: {wrong}", flush=True)
+            failed = True
         ours, theirs = found["ours"], found["llvm"]
         for key in ("function_bytes", "line_bytes"):
             if key in theirs and ours[key] < theirs[key]:

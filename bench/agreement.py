@@ -225,7 +225,8 @@ def base_name(path: str) -> str:
 
 
 def frame(function: str, path: str, line: int) -> Frame:
-    """A frame in its comparable form: without a file or with line 0, the place is unknown."""
+    """A frame in its comparable form: without a file or with line 0, the place is unknown; ``??`` is no name."""
+    function = "" if function == "??" else function
     file = base_name(path)
     return Frame(function, file, line) if file and line else Frame(function)
 

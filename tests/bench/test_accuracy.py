@@ -110,3 +110,12 @@ def test_every_input_of_the_page_is_known_to_the_inputs() -> None:
     }
     assert named - {"file"} <= set(inputs.expand(["accuracy"]))
     assert len(named) > 25
+
+
+def test_what_is_said_to_be_missing_is_told_and_has_to_be_what_was_taken_away() -> None:
+    said = {"quality": "lines", "missing": ["32 of 32 split units were not found: a.dwo"]}
+    assert "- lua-no-dwp: lines; 32 of 32 split units" in accuracy.table([result("lua-no-dwp", told=said)])
+    assert accuracy.misjudged("lua-no-dwp", said) == ""
+    assert accuracy.misjudged("lua-no-debug-str", said) != ""
+    assert accuracy.misjudged("lua-no-dwp", said | {"quality": "full"}) != ""
+    assert accuracy.misjudged("python3.11", {"quality": "full", "missing": []}) == ""

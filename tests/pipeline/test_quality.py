@@ -10,8 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from uploader.errors import ExitCode
+from uploader.extract.dwarf.read import UNNAMED
+from uploader.gsym.decode import decode
 from uploader.model import START_UP_SIZE_BYTES, Concern, Decision, Figures, Quality
 from uploader.pipeline.gates import Gates, judged
+from uploader.pipeline.gather import gather
+from uploader.pipeline.make import make
 from uploader.pipeline.outcomes import Finished
 from uploader.pipeline.upload import upload
 from uploader.progress import Silent
@@ -197,3 +201,17 @@ def test_warnings_stay_with_the_artifact_and_gate_the_second_run_too(split: Path
 def test_force_converts_again_whatever_is_known(split: Path, tmp_path: Path) -> None:
     (tmp_path / "one.dwo").unlink()
     assert [uploaded(split, tmp_path / "store", force=True).extracted for _ in range(2)] == [1, 1]
+
+
+def test_lines_of_inlined_calls_without_a_name_are_not_told_of_the_function_around_them(tmp_path: Path) -> None:
+    run("gcc", "-O2", "-g", "-Wl,--build-id", "-x", "c", "-", "-o", "app", at=tmp_path, stdin=SOURCE)
+    run("objcopy", "--remove-section=.debug_str", "app", "bare", at=tmp_path)
+
+    def inlines(name: str) -> tuple[int, set[bytes]]:
+        (artifact,) = gather([tmp_path / name], progress=Silent()).artifacts
+        _, table = decode(memoryview(make(artifact, dwarf=True, threads=1).gsym))
+        return len(table.node_name), {table.names[each] for each in table.node_name}
+
+    count, names = inlines("app")
+    assert (count > 0, names) == (True, {b"innermost_one"})
+    assert inlines("bare") == (count, {UNNAMED})

@@ -37,12 +37,17 @@ _ADDRESSES = 1 << FORM_ADDRX | _bits(FORM_ADDRX1, FORM_ADDRX4) | _GNU_ADDR_INDEX
 _LISTS = _RANGES | 1 << FORM_RNGLISTX
 
 
+NAMES_ARE_LOST = "names of functions and of inlined calls are lost"
+
+
 @frozen
 class Absent:
     """One section that is missing, by its name."""
 
     section: str
     loss: str
+    names: bool = False
+    """What is lost are names of functions and of inlined calls."""
 
     def __str__(self) -> str:
         return f"{self.section} is missing: {self.loss}"
@@ -69,12 +74,12 @@ def absent_sections(
     asked = old | new
     own = ".dwo" if split else ""
     wanted = (
-        (asked & _STRINGS, sections.strings, ".debug_str" + own, "names of functions and of inlined calls are lost"),
+        (asked & _STRINGS, sections.strings, ".debug_str" + own, NAMES_ARE_LOST),
         (
             asked & _INDEXED,
             sections.string_offsets,
             ".debug_str_offsets" + own,
-            "names of functions and of inlined calls are lost",
+            NAMES_ARE_LOST,
         ),
         (asked & _ADDRESSES, sections.addresses, ".debug_addr", "where functions and inlined calls lie is lost"),
         (
@@ -92,4 +97,8 @@ def absent_sections(
         (asked & _LINE_STRINGS and not split, sections.line_strings, ".debug_line_str", "names of files are lost"),
         (with_lines and not split, sections.line, ".debug_line", "all lines are lost"),
     )
-    return [Absent(section=name, loss=loss) for needed, data, name, loss in wanted if needed and not len(data)]
+    return [
+        Absent(section=name, loss=loss, names=loss is NAMES_ARE_LOST)
+        for needed, data, name, loss in wanted
+        if needed and not len(data)
+    ]

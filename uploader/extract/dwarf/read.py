@@ -29,6 +29,8 @@ from uploader.symbols.range_counts import RangeCounts
 from uploader.values import frozen, replace
 
 LINE_STRINGS = ".debug_line_str"
+UNNAMED = b"??"
+"""What an inlined call is named whose name is lost; readers of DWARF show it so."""
 
 MAX_WARNINGS = 20
 """How many warnings of one file are told: a thousand broken units are one piece of news."""
@@ -168,6 +170,11 @@ def read_sections(
     for each in named:
         range_counts.add(each.range_counts)
     sequence_start, sequence_end, sequence_table = tables.sequences()
+    node_name = concatenated(each.node_name for each in named)
+    if other.missing or any(one.names for one in absent):
+        # Left out, their lines would be told of the function around them.
+        unnamed = names.intern(UNNAMED)
+        node_name = array("I", (name or unnamed for name in node_name))
     columns = SourceColumns(
         names=names,
         file_at=tables.files.file_at,
