@@ -49,6 +49,10 @@ MISSING = re.compile(r" is missing: | not found")
 """In a warning that says what of a file's debug information isn't there."""
 LACKING = {"lua-no-debug-str": ("lines", ".debug_str"), "lua-no-dwp": ("lines", "split units")}
 """Of inputs from which something was taken: the quality that is left, and what has to be named."""
+BELOW_FOR_A_REASON = {
+    ("lua-basic-blocks", "line_bytes"): "it has a function's declaration line for each block without a row"
+}
+"""Where llvm-gsymutil's file has more bytes covered than ours, and why that isn't better."""
 COMPILERS = (
     (re.compile(r"^GNU (?:C|C\+\+|GIMPLE|Fortran)\S* (\d+\.\d+)"), "gcc"),
     (re.compile(r"clang version (\d+\.\d+)"), "clang"),
@@ -309,7 +313,7 @@ def main() -> int:
             failed = True
         ours, theirs = found["ours"], found["llvm"]
         for key in ("function_bytes", "line_bytes"):
-            if key in theirs and ours[key] < theirs[key]:
+            if key in theirs and ours[key] < theirs[key] and (name, key) not in BELOW_FOR_A_REASON:
                 print(f"{name}: BELOW llvm-gsymutil: {key} {ours[key]} < {theirs[key]}", flush=True)
                 failed = True
     known = inputs.expand(["accuracy"])

@@ -7,7 +7,8 @@ first) that llvm-gsymutil reads from the GSYM with the one that llvm-symbolizer 
 What counts as the same:
 
 - a function under two names: both are symbols at one address, and that is the start of the function that holds the address
-  (``@VERSION`` is no part of a name); or the reference only knows the last component of a scope-qualified name of ours;
+  (``@VERSION`` is no part of a name); or the reference only knows the last component of a scope-qualified name of ours; or the
+  reference tells the label of one of the function's basic blocks (``f.__part.7``, from ``-fbasic-block-sections``);
 - a place without a file, or with line 0: no line is known there.
 
 A bare name of a data object (STT_OBJECT) is no function's: on the reference's side it counts as none, and is told apart. Tables within
@@ -57,6 +58,7 @@ EXAMPLES_PER_CLASS = 5
 
 SHF_ALLOC, SHF_EXECINSTR = 0x2, 0x4
 OBJECT, FUNC = 1, 2
+BLOCK_LABEL = re.compile(r"\.__part\.[0-9]+")
 SYMBOL_TYPES_OF_CODE = {0: "NOTYPE", FUNC: "FUNC", 10: "GNU_IFUNC"}
 
 
@@ -123,6 +125,7 @@ class Report:
     reference_covers: int = 0
     by_alias: int = 0
     by_scope: int = 0
+    by_block: int = 0
     only_line_known: int = 0
     ours_stretched: int = 0
     reference_stretched: int = 0
@@ -162,6 +165,7 @@ class Report:
             "reference_coverage_percent": round(100.0 * self.reference_covers / max(self.addresses, 1), 3),
             "same_by_alias": self.by_alias,
             "same_by_scope": self.by_scope,
+            "same_by_block": self.by_block,
             "verdicts": {verdict: self.verdicts[verdict] for verdict in Verdict},
             "reference_knows_only_a_line": self.only_line_known,
             "names_stretched_over_sections": {"ours": self.ours_stretched, "reference": self.reference_stretched},
@@ -189,7 +193,10 @@ class Report:
         silent = self.verdicts[Verdict.NO_FUNCTION]
         lines = [
             f"{self.name}: {shares}",
-            f"  of {self.counted} addresses with a function; the same by alias {self.by_alias}, by scope {self.by_scope}",
+            (
+                f"  of {self.counted} addresses with a function; the same by alias {self.by_alias}, by scope {self.by_scope}, "
+                f"by block {self.by_block}"
+            ),
             f"  coverage of {self.addresses} addresses drawn: {coverage}",
             f"  no function on either side: {silent}, of which the reference knows a line: {self.only_line_known}",
             f"  names stretched over sections: ours {self.ours_stretched}, reference {self.reference_stretched}",
@@ -328,7 +335,7 @@ def without_version(name: str) -> str:
 def same_function(
     ours: str, reference: str, starts: Sequence[int | None], aliases: Mapping[int, frozenset[str]]
 ) -> str | None:
-    """How two names stand for one function: ``exact``, ``alias``, ``scope``, or None where they don't."""
+    """How two names stand for one function: ``exact``, ``alias``, ``scope``, ``block``, or None where they don't."""
     ours, reference = without_version(ours), without_version(reference)
     if ours == reference:
         return "exact"
@@ -336,6 +343,8 @@ def same_function(
         return "alias"
     if reference and ours.endswith("::" + reference):
         return "scope"
+    if BLOCK_LABEL.fullmatch(reference.removeprefix(ours)):
+        return "block"
     return None
 
 
@@ -665,6 +674,7 @@ def _count(
     report.same_leaf_lines += result.leaf_line
     report.by_alias += result.verdict is Verdict.AGREE and "alias" in result.how
     report.by_scope += result.verdict is Verdict.AGREE and "scope" in result.how
+    report.by_block += result.verdict is Verdict.AGREE and "block" in result.how
     if result.verdict is not Verdict.AGREE:
         report.disagreeing[result.verdict].append(address)
 

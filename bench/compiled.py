@@ -83,12 +83,7 @@ PROGRAMS = {
     "lua-strict-dwarf2": _lua_program("gcc", "-O3", "-gdwarf-2", "-gstrict-dwarf"),
     "fasttext-dwo": _fasttext("g++", "-gdwarf-5", "-ffunction-sections", "-Wl,--gc-sections"),
     "fasttext-dwp": _fasttext("clang++-22", "-gdwarf-5", "-fuse-ld=lld", after=_packed("llvm-dwp-22", "fasttext")),
-    "lua-basic-blocks": _lua(
-        # Without .debug_aranges the third voice finds no unit by address.
-        "clang-22",
-        *("-fuse-ld=lld", "-fbasic-block-sections=all", "-gdwarf-aranges"),
-        how=_WHOLE,
-    ),
+    "lua-basic-blocks": _lua("clang-22", "-fuse-ld=lld", "-fbasic-block-sections=all", how=_WHOLE),
     # What a careless strip or copy leaves behind.
     "lua-no-debug-str": _lua(
         "gcc", "-gdwarf-5", how=_WHOLE, after=(("objcopy", "--remove-section=.debug_str", "lua"),)
