@@ -143,3 +143,9 @@ def test_what_has_its_exit_code_keeps_it_whatever_is_asked(code: ExitCode, gates
     assert done.outcomes[0].reason == "not sent"
     stored = replace(poor(), exit_code=code)
     assert judged(finished(stored), gates).exit_code is code
+
+
+def test_what_is_built_without_g_for_the_most_part_is_told_so() -> None:
+    few = replace(poor(), figures=Figures(executable_bytes=9000, function_bytes=9000, line_bytes=9, functions=9))
+    done = judged(finished(few), Gates(require=Quality.LINES))
+    assert (done.outcomes[0].remedy or "").startswith("Part of its code was built without -g")

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 from uploader.model import Provenance
 from uploader.pipeline.provenance import MAX_CHARACTERS, provenance
 
@@ -62,3 +68,28 @@ def test_what_is_told_is_one_bounded_line() -> None:
     found = provenance({"CI_COMMIT_REF_NAME": "a\x1b[31m\nb" + "x" * 10_000})
     assert found.branch.startswith("a[31mbx")
     assert len(found.branch) == MAX_CHARACTERS
+
+
+def test_the_store_the_report_and_status_tell_where_a_file_came_from(tmp_path: Path) -> None:
+    app = tmp_path / "app"
+    command = ["cc", "-g", "-Wl,--build-id", "-x", "c", "-", "-o", str(app)]
+    subprocess.run(command, input="int main(void) { return 0; }", text=True, check=True)
+    environ = {name: value for name, value in os.environ.items() if not name.startswith(("GITHUB_", "CI_"))} | GITLAB
+
+    def told(*words: str) -> str:
+        run = [sys.executable, "-m", "uploader", *words, str(app), "--to", str(tmp_path / "store")]
+        return subprocess.run(run, capture_output=True, text=True, check=True, env=environ, timeout=60).stdout
+
+    origin = {
+        "repository": "https://gitlab.example/acme/rocket",
+        "branch": "main",
+        "source_revision": "4567def",
+        "run_url": "https://gitlab.example/acme/rocket/-/jobs/9",
+    }
+    assert json.loads(told("upload", "--json"))["provenance"] == origin
+    manifest = json.loads(told("status", "--json"))["entries"][0]["manifest"]
+    assert origin.items() <= manifest.items()
+    assert "from 4567def of main, https://gitlab.example/acme/rocket/-/jobs/9" in told("status")
+    assert "secret" not in "".join(
+        path.read_text("latin-1") for path in (tmp_path / "store").rglob("*") if path.is_file()
+    )

@@ -95,7 +95,9 @@ def _judged(outcome: Outcome, gates: Gates, stored: Stored | None) -> Outcome:
     if outcome.exit_code or quality is None:
         return outcome
     if require is not None and quality < require:
-        return _below(outcome, f"quality {quality.label} is below the {require.label} required", remedy=DEBUG_REMEDY)
+        return _below(
+            outcome, f"quality {quality.label} is below the {require.label} required", remedy=_remedy(outcome)
+        )
     if not least or not has_symbols(outcome):
         return outcome
     if outcome.figures is None and stored is not None and outcome.decision is Decision.PRESENT:
@@ -106,7 +108,7 @@ def _judged(outcome: Outcome, gates: Gates, stored: Stored | None) -> Outcome:
     if covered is None or covered >= least:
         return outcome
     why = f"{percent(covered)} of the code has lines, below the {least:g} % required"
-    return _below(outcome, why, remedy=PARTLY_REMEDY if quality > Quality.FUNCTIONS else DEBUG_REMEDY)
+    return _below(outcome, why, remedy=PARTLY_REMEDY if quality > Quality.FUNCTIONS else _remedy(outcome))
 
 
 def _for_concerns(outcome: Outcome, fail_on: frozenset[Concern]) -> Outcome:
@@ -122,6 +124,11 @@ def _for_concerns(outcome: Outcome, fail_on: frozenset[Concern]) -> Outcome:
         remedy=advice(outcome),
         exit_code=ExitCode.SOME_FAILED,
     )
+
+
+def _remedy(outcome: Outcome) -> str:
+    with_lines = outcome.figures is not None and outcome.figures.line_bytes > 0
+    return PARTLY_REMEDY if with_lines and outcome.quality is not Quality.LINES else DEBUG_REMEDY
 
 
 def _below(outcome: Outcome, why: str, *, remedy: str) -> Outcome:

@@ -12,6 +12,9 @@ from uploader.report.run import concerns
 from uploader.values import frozen
 
 NO_DEBUG_ADVICE = "Built without -g: function names only. Add -g1 for lines, or -g for inlined calls too."
+FEW_LINES_ADVICE = (
+    "Most of its code was built without -g: static libraries, generated code, assembly. Build that with -g1 at least."
+)
 NO_SYMBOLS_ADVICE = "Stripped: give the unstripped file, or its debug file beside it."
 NO_INLINES_ADVICE = "Functions and lines, no inlined calls. Build with -g for those."
 
@@ -85,7 +88,7 @@ def advice(outcome: Outcome) -> str | None:
     if outcome.remedy:
         return outcome.remedy
     if outcome.quality is Quality.FUNCTIONS:
-        return NO_DEBUG_ADVICE
+        return FEW_LINES_ADVICE if outcome.figures is not None and outcome.figures.line_bytes else NO_DEBUG_ADVICE
     if outcome.quality is Quality.NONE and outcome.warnings:
         return NO_SYMBOLS_ADVICE
     return NO_INLINES_ADVICE if outcome.quality is Quality.LINES else None
