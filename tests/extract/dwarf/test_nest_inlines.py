@@ -71,7 +71,7 @@ class TestCallsWithoutCode:
         inner = subprogram("inner", 0x1100, 0x1180, inlined(B, 0x1110, 0x1110), inlined(C, 0x1120, 0x1130))
         result = read_function(inlined(A, 0x1010, 0x1010, inner, inlined(C, 0x1040, 0x1050)))
         assert told(result.function("f").inlines) == [("a", [(0x1040, 0x1050)], [("c", [(0x1040, 0x1050)], [])])]
-        assert told(result.function("inner").inlines) == [("c", [(0x1120, 0x1130)], [])]
+        assert told(result.function("f::inner").inlines) == [("c", [(0x1120, 0x1130)], [])]
 
 
 def test_the_function_itself_is_the_bound() -> None:
