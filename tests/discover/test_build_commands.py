@@ -72,6 +72,7 @@ def test_what_ships_is_told_by_the_kind_of_build(script: str, ships: bool) -> No
         ("cmake -B b -DCMAKE_BUILD_TYPE=Release", "RelWithDebInfo"),
         ("cargo build --release", "CARGO_PROFILE_RELEASE_DEBUG"),
         ("bazel build //...", "--strip=never"),
+        ("meson setup b --buildtype=release\nmeson compile -C b", "debugoptimized"),
     ],
 )
 def test_what_takes_the_symbols_away_is_told(script: str, word: str) -> None:

@@ -69,9 +69,10 @@ def command(
     kept = [name for name in files if name in own and (path / name).exists() and not force]
     changed = {name: text for name, text in files.items() if name not in kept}
     if not changed:
-        told = " and ".join(sorted({*kept, *found.sends_already}))
+        there = sorted({*kept, *found.sends_already})
+        told, verb = " and ".join(there), "is" if len(there) == 1 else "are"
         terminal.say(
-            f"symup: nothing to propose: {printable(told)} is there already; --force replaces what symup wrote"
+            f"symup: nothing to propose: {printable(told)} {verb} there already; --force replaces what symup wrote"
         )
         return 0
     for name, text in changed.items():

@@ -13,6 +13,7 @@ from uploader.cli.files import mapped
 from uploader.cli.symbols import GSYM_MAGICS
 from uploader.discover.missing import insist, is_missing
 from uploader.errors import InputError, MalformedGsym, NotElf
+from uploader.model import Quality
 from uploader.progress import Silent
 from uploader.report.words import count, printable, size
 from uploader.worth import expected
@@ -53,7 +54,7 @@ def command(
     chosen = options.settings(debug_dir=debug_dir, debuginfod=debuginfod or None, allow_missing=allow_missing or None)
     debug = options.debug_sources(chosen, _Notes())
     if not chosen.allow_missing:
-        insist(files)
+        insist(files, may_allow=False)
     for path in map(Path, files):
         if chosen.allow_missing and is_missing(str(path)):
             terminal.say(f"symup: {printable(str(path))} does not exist, and --allow-missing is set: skipped")
@@ -165,6 +166,7 @@ def _described(told: Description) -> dict[str, Any]:
 
 def _companions(found: Identified, debug: DebugSources) -> dict[str, Any]:
     """The debug files that would be read with a binary; where none was found, where it was looked for and why files were not taken."""
+    from uploader.pipeline.make import holds_nothing
     from uploader.pipeline.pair import look_for_companions
 
     looked = look_for_companions(found, debug)
@@ -177,7 +179,9 @@ def _companions(found: Identified, debug: DebugSources) -> dict[str, Any]:
         "not_taken": [] if search is None else [{"path": one.path, "reason": one.reason} for one in search.rejected],
         "looked_in": [] if search is None else list(search.looked_in),
         "debuginfod": looked.debuginfod or None,
-        "expected_quality": looked.artifact.expected_quality.label,
+        "expected_quality": (
+            Quality.NONE if holds_nothing(looked.artifact) else looked.artifact.expected_quality
+        ).label,
     }
 
 

@@ -49,13 +49,14 @@ def command(
     Example: symup serve --store /srv/symbols --create --port 8753
     """
     from uploader.config import size_bytes_of
-    from uploader.server.serve import DEFAULT_REQUEST_SIZE_BYTES, serve
+    from uploader.server.serve import DEFAULT_REQUEST_SIZE_BYTES, insist_on_libraries, serve
 
     said = max_request_size or os.environ.get("SYMUP_MAX_REQUEST_SIZE") or None
     try:
         limit_size_bytes = DEFAULT_REQUEST_SIZE_BYTES if said is None else size_bytes_of(said)
     except ValueError as error:
         raise UsageError(f"--max-request-size {said!r} is no size", remedy="Give one like 1M.") from error
+    insist_on_libraries()
     folder = _folder(store, create=create)
 
     def on_listening(url: str) -> None:

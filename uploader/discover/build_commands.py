@@ -6,7 +6,7 @@ import re
 import shlex
 from collections.abc import Callable, Sequence
 
-from uploader.values import frozen
+from uploader.values import frozen, replace
 
 WHEELS = "wheels"
 """`Built.packed` of commands that leave wheels, which have to be unpacked to be read."""
@@ -84,7 +84,9 @@ def built_by(script: str) -> Built | None:
             built = reads(words)
             if built is not None:
                 # A second command over the same build (configure, then build) says where only if it says so itself.
-                found = built if found is None or built.paths else found
+                if found is None or built.paths:
+                    same = found is not None and found.name == built.name
+                    found = replace(built, hint=built.hint or found.hint) if same and found is not None else built
                 break
     return found
 

@@ -29,21 +29,24 @@ def is_missing(path: str) -> bool:
     return False
 
 
-def insist(paths: Sequence[str | os.PathLike[str]]) -> None:
-    """Raises `UsageError` that names every path which is not there, and what may have been meant."""
+def insist(paths: Sequence[str | os.PathLike[str]], *, may_allow: bool) -> None:
+    """Raises `UsageError` that names every path which is not there, and what may have been meant.
+
+    ``may_allow`` says that the command takes ``--allow-missing``.
+    """
     gone = [path for path in [os.fspath(path) for path in paths] if is_missing(path)]
     if gone:
-        raise UsageError(_told(gone), remedy=remedy_for(gone))
+        raise UsageError(_told(gone), remedy=f"{remedy_for(gone)} {ALLOW}" if may_allow else remedy_for(gone))
 
 
 def remedy_for(gone: Sequence[str]) -> str:
     """What to do about paths that are not there."""
     meant = [likely for likely in map(nearest, gone[:NAMED_IN_ERROR]) if likely is not None]
     if meant:
-        return f"Did you mean {' and '.join(meant)}? {ALLOW}"
+        return f"Did you mean {' and '.join(meant)}?"
     if all(_GLOB_SIGNS.intersection(path) for path in gone):
-        return f"No name matches the pattern, from {os.getcwd()} on. {ALLOW}"
-    return f"Relative paths start from {os.getcwd()}. {ALLOW}"
+        return f"No name matches the pattern, from {os.getcwd()} on."
+    return f"Relative paths start from {os.getcwd()}."
 
 
 def nearest(path: str) -> str | None:

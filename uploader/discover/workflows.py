@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from uploader.discover.build_commands import Built, built_by, built_by_action, commands, strips
-from uploader.values import frozen
+from uploader.values import frozen, replace
 
 MAX_READ_BYTES = 512 * 1024
 GITLAB_FILE = ".gitlab-ci.yml"
@@ -214,14 +214,7 @@ def _last_build(steps: list[Any], *folders: str) -> tuple[int, Built, tuple[str,
         if isinstance(step.get("run"), str) and strips(step["run"]):
             hint = f"{hint} {_STRIPS_AT_ONCE}".strip()
         if hint != built.hint:
-            built = Built(
-                name=built.name,
-                paths=built.paths,
-                ships=built.ships,
-                debug_build=built.debug_build,
-                packed=built.packed,
-                hint=hint,
-            )
+            built = replace(built, hint=hint)
         found = number, built, tuple(_joined(where, path) for path in built.paths)
     return found
 

@@ -64,7 +64,7 @@ def gather(
     not there, too, before anything is looked at, unless ``allow_missing`` has it skipped.
     """
     if not allow_missing:
-        insist(paths)
+        insist(paths, may_allow=True)
     named = {os.fspath(path) for path in paths}
     outcomes: list[Outcome] = []
     by_id: dict[SymbolId, list[Identified]] = {}

@@ -15,6 +15,7 @@ from uploader.model import Concern, Decision, Outcome
 from uploader.pipeline.crew import next_of
 from uploader.pipeline.outcomes import Finished, conclude, failed, stumbled
 from uploader.progress import Progress
+from uploader.report.words import count
 from uploader.store.store import SymbolStore
 from uploader.transfer.protocol import Answer, Destination, Holding, Manifest
 from uploader.transfer.send import Sent, question_about, send_chunks
@@ -53,7 +54,7 @@ def push(
             run.carry_all(parcels)
     except KeyboardInterrupt:
         run.stopped.set()
-        run.error = Interrupted(f"interrupted: {run.unreached} symbol files were not pushed")
+        run.error = Interrupted(f"interrupted: not pushed: {count(run.unreached, 'symbol file')}")
     return conclude(
         run.outcomes,
         error=run.error,

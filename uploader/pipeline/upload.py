@@ -38,6 +38,7 @@ from uploader.pipeline.schedule import Schedule, threads_for
 from uploader.pipeline.shard import Shard
 from uploader.pipeline.shortfall import nothing_new
 from uploader.progress import Progress
+from uploader.report.words import count
 from uploader.transfer.chunks import ChunkedFile, compress
 from uploader.transfer.protocol import (
     Answer,
@@ -124,7 +125,7 @@ def upload(
             run.carry_all([artifact for artifact, _ in wanted])
     except KeyboardInterrupt:
         run.stopped.set()
-        left = f"{run.unreached} symbol files were not finished" if run.unreached else "nothing was sent yet"
+        left = f"not finished: {count(run.unreached, 'symbol file')}" if run.unreached else "nothing was sent yet"
         run.error = Interrupted(f"interrupted: {left}")
     return conclude(
         run.outcomes,
@@ -321,6 +322,9 @@ class _Upload:
         )
 
 
+_HEALED = "; what was missing or damaged of it there was sent anew"
+
+
 @frozen
 class _Converted:
     file: ChunkedFile
@@ -389,7 +393,7 @@ def _planned(artifact: Artifact, answer: Answer, *, dwarf: bool) -> Outcome:
         Outcome(
             path=artifact.path,
             decision=Decision.PLANNED,
-            reason=f"would be sent: {answer.reason}",
+            reason=f"would be sent, {artifact.expected_quality.label} by what its headers promise: {answer.reason}",
             quality=artifact.expected_quality,
             warnings=(*missing, *unmatched),
             remedy=remedy or how_to_match,
@@ -402,7 +406,8 @@ def _sent(artifact: Artifact, made: _Converted, sent: Sent, *, seconds: float) -
         path=artifact.path,
         decision=Decision.STORED if sent.committed.stored else Decision.PRESENT,
         concern=Concern.DECLINED if sent.declined else None,
-        reason=sent.committed.reason,
+        reason=sent.committed.reason
+        + (_HEALED if sent.chunks_sent and not sent.committed.stored and not sent.declined else ""),
         identity=artifact.identity,
         quality=made.figures.quality,
         figures=made.figures,

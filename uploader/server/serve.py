@@ -6,6 +6,7 @@ import ipaddress
 import os
 import socket
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,16 @@ _MAX_CONNECTIONS = 640
 _ACCEPTED_AT_ONCE = 256
 _OTHER_FILES = 128
 DEFAULT_REQUEST_SIZE_BYTES = MAX_CHUNK_SIZE_BYTES + 64 * 1024
+
+
+def insist_on_libraries() -> None:
+    """Raises `UsageError` where the extra ``symup[server]`` isn't installed."""
+    for name in ("fastapi", "uvicorn"):
+        if find_spec(name) is None:
+            raise UsageError(
+                f"the server needs {name}, which is not installed",
+                remedy="pip install 'symup[server]', or in a clone .venv/bin/pip install '.[server]'.",
+            )
 
 
 def serve(
@@ -40,16 +51,13 @@ def serve(
     ``tokens_path`` it serves loopback only. Raises `UsageError`: without the extra ``symup[server]``, for a host without tokens
     that others can reach, a bad tokens file, a port that is taken, a limit that is too low.
     """
-    try:
-        import uvicorn
+    insist_on_libraries()
+    import uvicorn
 
-        from uploader.server.app import create_app
-        from uploader.server.connection import bounded_protocol
-        from uploader.server.tokens import read_tokens
-    except ModuleNotFoundError as error:
-        raise UsageError(
-            f"the server needs {error.name}, which is not installed", remedy="pip install 'symup[server]'"
-        ) from error
+    from uploader.server.app import create_app
+    from uploader.server.connection import bounded_protocol
+    from uploader.server.tokens import read_tokens
+
     if max_request_size_bytes < MIN_REQUEST_SIZE_BYTES:
         raise UsageError(
             f"a server takes requests of at least {MIN_REQUEST_SIZE_BYTES} bytes",

@@ -28,6 +28,9 @@ from uploader.transfer.patience import Patience, duration
 _TRY_AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504})
 _MAX_TROUBLE_SIZE_BYTES = 64 * 1024
 _MAX_REDIRECTS = 5
+_UNREACHED_REMEDY = (
+    "Check the URL, and that the server is up; then run the same command again: it resumes where it stopped."
+)
 _MAX_CONNECTIONS = 32
 _CONNECT_SECONDS = 15.0
 GARBLED_ATTEMPTS = 3
@@ -166,10 +169,13 @@ class Exchanges:
                 )
             tries = "1 attempt" if attempt == 0 else f"{attempt + 1} attempts"
             reached = "did not answer well" if self._contacted else "could not be reached"
-            raise NetworkGaveOut(f"{self._url} {reached} in {tries}; at last: {trouble}")
+            raise NetworkGaveOut(
+                f"{self._url} {reached} in {tries}; at last: {trouble}",
+                remedy=None if self._contacted else _UNREACHED_REMEDY,
+            )
         left = self._patience.limit_seconds(contacted=self._contacted) - elapsed
         self.on_waiting(
-            f"no good answer from {httpx.URL(self._url).host} ({trouble}); trying again in {duration(pause)} "
+            f"no good answer from {httpx.URL(self._url).netloc.decode('ascii')} ({trouble}); trying again in {duration(pause)} "
             f"(attempt {attempt + 2}; gives up after {duration(left)})"
         )
         self._sleep(pause)
