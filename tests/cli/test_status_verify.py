@@ -53,6 +53,20 @@ def test_damage_is_told_of_the_one_that_has_it_and_healed_by_the_remedy(
         assert {entry["reason"] for entry in healed.document["entries"]} == {"stored, and all bytes are sound"}
 
 
+def test_the_next_upload_mends_what_a_reader_found_damaged_and_says_so(
+    symup: Symup, programs: Path, tmp_path: Path
+) -> None:
+    store, bad = tmp_path / "store", programs / "program-02"
+    assert symup("upload", bad, "--to", store).code == 0
+    flip(stored_chunk(store, symup, bad))
+    assert symup("status", bad, "--to", store, "--verify").code == 1
+    mended = symup("upload", bad, "--to", store, "--json")
+    (outcome,) = mended.document["outcomes"]
+    assert (mended.code, outcome["decision"], outcome["chunks_sent"]) == (0, "present", 1)
+    assert outcome["reason"].endswith("what was missing or damaged of it there was sent anew")
+    assert symup("status", bad, "--to", store, "--verify").code == 0
+
+
 def test_a_file_that_is_sound_but_of_another_binary_is_damage(symup: Symup, programs: Path, tmp_path: Path) -> None:
     store = tmp_path / "store"
     good, bad = programs / "program-01", programs / "program-02"
