@@ -4,10 +4,10 @@
     python bench/mutants.py uploader/extract/dwarf --each 2 --seed 7  # two of each, others than by default
     python bench/mutants.py uploader/gsym/layout.py --each 99 --tests tests/gsym
 
-Each mutant is one changed condition in a copy of what is committed or would be. First the tests beside its module run,
-then, where these stay green, those of `--also`; the first failure ends it. Modules of the core are compiled anew for it,
-so that the copy runs what users run. It ends with 1 if a mutant lived. A mutant that changes nothing that can be seen (a
-faster way to the same answer) lives, too: each is a place to look.
+Each mutant is one changed condition in a copy of what is committed or would be; its tests have passed there without it.
+First the tests beside its module run, then, where these stay green, those of `--also`; the first failure ends it. Modules
+of the core are compiled anew for it, so that the copy runs what users run. It ends with 1 if a mutant lived. A mutant that
+changes nothing that can be seen (a faster way to the same answer) lives, too: each is a place to look.
 """
 
 from __future__ import annotations
@@ -149,6 +149,22 @@ def copy_to(target: Path) -> None:
         shutil.copy2(ROOT / name, target / name)
 
 
+def run(root: Path, group: Sequence[str]) -> str:
+    """Why the tests of ``group`` fail on the copy as it is; an empty text where they don't."""
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *group]
+    environ = os.environ | {"PYTHONPATH": str(root), "PYTHONDONTWRITEBYTECODE": "1"}
+    try:
+        done = subprocess.run(
+            command, cwd=root, env=environ, capture_output=True, text=True, check=False, timeout=TIMEOUT_SECONDS
+        )
+    except subprocess.TimeoutExpired:
+        return "the tests don't end"
+    failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED ", "ERROR "))]
+    if not done.returncode:
+        return ""
+    return failed[0].split(" - ")[0] if failed else f"pytest ended with {done.returncode}"
+
+
 def survives(root: Path, mutant: Mutant, tests: Sequence[Sequence[str]]) -> str:
     """Why the mutant died, or an empty text if it lives through all groups of ``tests``."""
     environ = os.environ | {"PYTHONPATH": str(root), "PYTHONDONTWRITEBYTECODE": "1"}
@@ -164,18 +180,7 @@ def survives(root: Path, mutant: Mutant, tests: Sequence[Sequence[str]]) -> str:
         )
         if built.returncode:
             return "Cython: " + built.stderr.strip().rpartition("\n")[2]
-    for group in tests:
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", *group]
-        try:
-            done = subprocess.run(
-                command, cwd=root, env=environ, capture_output=True, text=True, check=False, timeout=TIMEOUT_SECONDS
-            )
-        except subprocess.TimeoutExpired:
-            return "the tests don't end"
-        if done.returncode:
-            failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
-            return failed[0].split(" - ")[0] if failed else f"pytest ended with {done.returncode}"
-    return ""
+    return next((died for group in tests if (died := run(root, group))), "")
 
 
 def main() -> int:
@@ -196,6 +201,7 @@ def main() -> int:
         }
     )
     lived = 0
+    sound: set[str] = set()
     picked = chosen(modules, options.each, options.seed)
     with tempfile.TemporaryDirectory(prefix="symup-mutants-") as folder:
         root = Path(folder)
@@ -208,9 +214,13 @@ def main() -> int:
             print(f"[{number}/{len(picked)}] {where}: {mutant.was}  ->  {mutant.now}", flush=True)
             if options.list:
                 continue
+            groups = [group for group in (options.tests or beside(mutant.module), options.also) if group]
+            for name in {name for group in groups for name in group} - sound:
+                if failed := run(root, [name]):
+                    sys.exit(f"{name} fails without any mutant, too: {failed}")
+                sound.add(name)
             kept = Kept.of(root, mutant.module)
             mutant.apply(root)
-            groups = [group for group in (options.tests or beside(mutant.module), options.also) if group]
             died = survives(root, mutant, groups)
             kept.put_back()
             lived += not died

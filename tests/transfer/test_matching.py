@@ -15,7 +15,7 @@ from tests.transfer.bad_network import BadNetwork, Behaviour, answers, status
 from tests.transfer.tls_front import TlsFront, certificate, openssl
 from tests.writers.artifact_writer import Artifact, make_artifact, put_all
 from uploader.errors import ChunkMismatch, NetworkGaveOut, NotAsSent, Refused
-from uploader.model import SymbolId
+from uploader.model import Quality, SymbolId
 from uploader.transfer import matching, wire
 from uploader.transfer.folder import FolderDestination
 from uploader.transfer.http import HttpDestination
@@ -214,6 +214,8 @@ class Lying(FolderDestination):
         lambda manifest: replace(manifest, chunk_sizes_bytes=manifest.chunk_sizes_bytes[::-1]),
         lambda manifest: replace(manifest, identity=OTHER.manifest.identity),
         lambda manifest: replace(manifest, kind="other"),
+        lambda manifest: replace(manifest, content_size_bytes=1),
+        lambda manifest: replace(manifest, compressed_size_bytes=1),
     ],
 )
 def test_what_is_said_to_be_stored_is_read_back(tmp_path: Path, lie: Callable[[Manifest], Manifest | None]) -> None:
@@ -222,6 +224,15 @@ def test_what_is_said_to_be_stored_is_read_back(tmp_path: Path, lie: Callable[[M
     with ThreadPoolExecutor(2) as pool, pytest.raises(NotAsSent) as caught:
         send(destination, ONE.file, ONE.manifest, executor=pool)
     assert caught.value.exit_code == 5 and caught.value.remedy
+
+
+def test_what_the_destination_holds_is_told_as_it_judges_it(tmp_path: Path) -> None:
+    destination = Lying(tmp_path / "store", "p")
+    destination.lie = lambda manifest: replace(manifest, quality=Quality.FUNCTIONS)
+    with ThreadPoolExecutor(2) as pool:
+        sent = send(destination, ONE.file, ONE.manifest, executor=pool)
+    assert sent.committed.stored and not sent.declined
+    assert sent.held.quality is Quality.FUNCTIONS
 
 
 def test_a_commit_whose_answer_was_anothers_is_no_success(server: RunningServer, opened: Open) -> None:

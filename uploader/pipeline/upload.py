@@ -409,7 +409,7 @@ def _sent(artifact: Artifact, made: _Converted, sent: Sent, *, seconds: float) -
         reason=sent.committed.reason
         + (_HEALED if sent.chunks_sent and not sent.committed.stored and not sent.declined else ""),
         identity=artifact.identity,
-        quality=made.figures.quality,
+        quality=made.figures.quality if sent.declined else min(made.figures.quality, sent.held.quality),
         figures=made.figures,
         input_size_bytes=artifact.size_bytes,
         gsym_size_bytes=made.file.content_size_bytes,

@@ -25,6 +25,8 @@ class Sent:
     chunks_total: int
     chunks_sent: int
     sent_size_bytes: int
+    held: Manifest
+    """What the destination holds now, as it says itself: it may judge the quality otherwise than the sender."""
     declined: bool = False
     """The destination kept a file of other content than this one."""
 
@@ -112,18 +114,20 @@ def send_chunks(
             again = list(_ask(destination, question).missing_chunks) or list(question.chunks)
             sizes += _put(destination, question, again, read, executor, on_sent)
             committed = destination.commit(manifest, force=force)
+    held = _checked(destination, manifest, committed)
     return Sent(
         committed=committed,
         holding=answer.holding,
         chunks_total=len(question.chunks),
         chunks_sent=len(sizes),
         sent_size_bytes=sum(sizes),
-        declined=_checked(destination, manifest, committed),
+        held=held,
+        declined=held.content_sha256 != manifest.content_sha256,
     )
 
 
-def _checked(destination: Destination, manifest: Manifest, committed: Committed) -> bool:
-    """Reads back what the destination holds now; whether it kept another file. Raises `NotAsSent`."""
+def _checked(destination: Destination, manifest: Manifest, committed: Committed) -> Manifest:
+    """Reads back what the destination holds now, this file or another one that it kept. Raises `NotAsSent`."""
     held = destination.manifest(manifest.identity.primary, manifest.kind)
     if held is None:
         raise NotAsSent(f"{destination.url} says {committed.reason!r}, but holds nothing of {manifest.identity}")
@@ -132,10 +136,13 @@ def _checked(destination: Destination, manifest: Manifest, committed: Committed)
     if held.content_sha256 != manifest.content_sha256:
         if committed.stored and held.quality <= manifest.quality:
             raise NotAsSent(f"{destination.url} said to have stored {manifest.identity}, and holds another file for it")
-        return True
-    if committed.stored and (held.chunks, held.chunk_sizes_bytes) != (manifest.chunks, manifest.chunk_sizes_bytes):
+        return held
+    if held.content_size_bytes != manifest.content_size_bytes:
+        raise NotAsSent(f"{destination.url} holds {manifest.identity} with a size that isn't its own")
+    chunks = (manifest.chunks, manifest.chunk_sizes_bytes, manifest.compressed_size_bytes)
+    if committed.stored and (held.chunks, held.chunk_sizes_bytes, held.compressed_size_bytes) != chunks:
         raise NotAsSent(f"{destination.url} said to have stored {manifest.identity}, and holds it in other chunks")
-    return False
+    return held
 
 
 def _ask(destination: Destination, question: Question) -> Answer:
