@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import sys
+import time
 from pathlib import Path
 
 import platformdirs
 import pytest
 
-from uploader.config import MAX_FILE_SIZE_BYTES, USER_FILE, PathGate, Settings, load, user_config_file
+from uploader.config import (
+    MAX_FILE_SIZE_BYTES,
+    MAX_LINE_SIZE_BYTES,
+    USER_FILE,
+    PathGate,
+    Settings,
+    load,
+    user_config_file,
+)
 from uploader.errors import UsageError
 from uploader.model import Quality
 
@@ -202,7 +211,7 @@ def test_a_bad_entry_names_the_file_and_the_key(project: Path, user_file: Path, 
     assert ("SYMUP_TOKEN" in (caught.value.remedy or "")) is (key == "token")
 
 
-@pytest.mark.parametrize("text", [b"to = ", b"\xff\xfe", b"a = " + b"[" * 100_000])
+@pytest.mark.parametrize("text", [b"to = ", b"\xff\xfe", b"a = " + b"[" * 4000, b"a = [\n" * 8000])
 def test_what_is_not_toml_names_the_file(project: Path, user_file: Path, text: bytes) -> None:
     (project / "symup.toml").write_bytes(text)
     with pytest.raises(UsageError, match=r"symup\.toml"):
@@ -211,11 +220,47 @@ def test_what_is_not_toml_names_the_file(project: Path, user_file: Path, text: b
 
 def test_a_file_that_is_too_large_is_not_read(project: Path, user_file: Path) -> None:
     path = project / "symup.toml"
-    path.write_bytes(b"#" * MAX_FILE_SIZE_BYTES)
+    path.write_bytes(b"#\n" * (MAX_FILE_SIZE_BYTES // 2))
     load({}, environ={}, folder=project, user_file=user_file)
     path.write_bytes(b"#" * (MAX_FILE_SIZE_BYTES + 1))
     with pytest.raises(UsageError, match=r"symup\.toml is over"):
         load({}, environ={}, folder=project, user_file=user_file)
+
+
+def test_no_line_is_long_enough_to_stop_a_run(project: Path, user_file: Path) -> None:
+    path = project / "symup.toml"
+    path.write_text("jobs = 1\n[" + ".".join("a" * 30_000) + "]\n")
+    with pytest.raises(UsageError, match=r"symup\.toml: line 2 is over 4096 bytes"):
+        load({}, environ={}, folder=project, user_file=user_file)
+    header = "[" + ".".join("a" * (MAX_LINE_SIZE_BYTES // 2 - 1)) + "]\n"
+    path.write_text(header.join("\n" * (MAX_FILE_SIZE_BYTES // len(header) - 1)))
+    started = time.process_time()
+    with pytest.raises(UsageError, match=r"symup\.toml"):
+        load({}, environ={}, folder=project, user_file=user_file)
+    assert time.process_time() - started < 2
+
+
+@pytest.mark.parametrize("key", ["jobs", "min_line_coverage", "gsym_version"])
+@pytest.mark.parametrize("number", ["1" * 4000, "1" * 5000, "0x" + "f" * 4000, "1e5000"])
+def test_a_number_of_any_length_is_a_usage_error(project: Path, user_file: Path, key: str, number: str) -> None:
+    (project / "symup.toml").write_text(f"{key} = {number}")
+    with pytest.raises(UsageError, match=r"symup\.toml"):
+        load({}, environ={}, folder=project, user_file=user_file)
+
+
+def test_a_checkout_lowers_what_a_run_takes_of_the_machine_and_never_raises_it(project: Path, user_file: Path) -> None:
+    def chosen(**environ: str) -> Settings:
+        return load({}, environ=environ, folder=project, user_file=user_file)
+
+    (project / "symup.toml").write_text("jobs = 512\nmax_memory = '1024T'\n")
+    assert chosen().jobs == Settings().jobs
+    assert chosen().only_lowers_memory
+    asked = chosen(SYMUP_JOBS="511", SYMUP_MAX_MEMORY="512T")
+    assert (asked.jobs, asked.max_memory, asked.only_lowers_memory) == (511, 512 << 40, False)
+    user_file.write_text("jobs = 300\nmax_memory = '2G'\n")
+    assert (chosen().jobs, chosen().max_memory, chosen().only_lowers_memory) == (300, 2 << 30, False)
+    (project / "symup.toml").write_text("jobs = 1\nmax_memory = '1G'\n")
+    assert (chosen().jobs, chosen().max_memory) == (1, 1 << 30)
 
 
 def test_a_bad_variable_is_named(project: Path, user_file: Path) -> None:

@@ -7,6 +7,7 @@ nor looked through, until the user has confirmed it. Who owns a file is no test:
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -16,6 +17,8 @@ from uploader.errors import UsageError
 from uploader.values import frozen
 
 PROJECT_FILE = "symup.toml"
+
+_STORES_OWN_FOLDERS = (".locks", ".tmp")
 
 
 @frozen
@@ -39,8 +42,11 @@ def checkout_of(folder: Path) -> Checkout | None:
     return None
 
 
-def is_confirmed(dest: str, *, root: Path, trusted: Iterable[str]) -> bool:
-    """Whether a checkout's file may name ``dest`` as it likes: a place within ``root``, or one that the user has named as trusted."""
+def is_confirmed(dest: str, *, root: Path, trusted: Iterable[str], project: str | None = None) -> bool:
+    """Whether a checkout's file may name ``dest`` as it likes: a place within ``root``, or one that the user has named as trusted.
+
+    With a ``project``, a folder within ``root`` is a store to be: nothing of that project in it may be a link.
+    """
     if places.is_server(dest):
         try:
             url = places.server_url(dest)
@@ -53,8 +59,26 @@ def is_confirmed(dest: str, *, root: Path, trusted: Iterable[str]) -> bool:
         return False
     if folder is None:
         return dest in trusted
-    folders = (root, *(one for one in map(_folder, trusted) if one is not None))
-    return any(_really(folder).is_relative_to(_really(one)) for one in folders)
+    place = _really(folder)
+    if any(place.is_relative_to(_really(one)) for one in map(_folder, trusted) if one is not None):
+        return True
+    return place.is_relative_to(_really(root)) and (project is None or _is_free_of_links(place, project))
+
+
+def _is_free_of_links(store: Path, project: str) -> bool:
+    """Whether nothing that a store in the folder ``store`` reads or writes for ``project`` is a link, which could lead anywhere."""
+    waiting = [str(store / name) for name in (project, *_STORES_OWN_FOLDERS)]
+    if any(map(os.path.islink, waiting)):
+        return False
+    while waiting:
+        # What can't be listed is told by the store itself, in its own words.
+        with contextlib.suppress(OSError), os.scandir(waiting.pop()) as entries:
+            for entry in entries:
+                if entry.is_symlink():
+                    return False
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(entry.path)
+    return True
 
 
 def _covers(trusted: str, url: str) -> bool:

@@ -49,7 +49,9 @@ from uploader.values import frozen, replace
 USER_FILE = "config.toml"
 DEFAULT_PROJECT = "default"
 MAX_JOBS = 512
-MAX_FILE_SIZE_BYTES = 1024 * 1024
+MAX_FILE_SIZE_BYTES = 64 * 1024
+MAX_LINE_SIZE_BYTES = 4096
+"""The reader of TOML takes time by the square of the parts of a dotted key, which lies within a line."""
 
 NOTHING = "none"
 """Among the kinds of ``fail_on``: what fails a run by itself does so no longer, unless it is named."""
@@ -91,6 +93,8 @@ class Settings:
     jobs: int = field(default_factory=default_jobs)
     max_memory: int | None = None
     """Bytes that the files under way may take together; None for a share of what there is."""
+    only_lowers_memory: bool = False
+    """Only a file of the checkout sets ``max_memory``: more than that share is not its to give."""
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     require: Quality | None = None
@@ -146,17 +150,33 @@ def load(
             given[key] = _checked(key, value, "--" + key.replace("_", "-"))
     trusted = (*own.pop("trusted", ()), *([own["to"]] if "to" in own else []))
     last_word = {key: value for key, value in brought.items() if key not in given}
-    unconfirmed = {} if checkout is None else _unconfirmed(last_word, checkout, trusted)
-    return Settings(**(own | brought | given), unconfirmed=unconfirmed)
+    _lower(brought, own)
+    chosen = own | brought | given
+    project = chosen.get("project", DEFAULT_PROJECT)
+    return Settings(
+        **chosen,
+        only_lowers_memory="max_memory" in last_word and "max_memory" not in own,
+        unconfirmed={} if checkout is None else _unconfirmed(last_word, checkout, trusted, project),
+    )
 
 
-def _unconfirmed(brought: Mapping[str, Any], checkout: Checkout, trusted: tuple[str, ...]) -> dict[str, Path]:
-    places_of = {"to": [brought["to"]] if "to" in brought else [], "debug_dir": brought.get("debug_dir", ())}
-    return {
-        key: checkout.file
-        for key, named in places_of.items()
-        if not all(is_confirmed(place, root=checkout.root, trusted=trusted) for place in named)
-    }
+def _lower(brought: dict[str, Any], own: Mapping[str, Any]) -> None:
+    """Keeps a checkout from taking more of the machine than its user would give: its file lowers such a bound, and never raises it."""
+    if "jobs" in brought:
+        brought["jobs"] = min(brought["jobs"], own.get("jobs", default_jobs()))
+    if "max_memory" in brought and "max_memory" in own:
+        brought["max_memory"] = min(brought["max_memory"], own["max_memory"])
+
+
+def _unconfirmed(
+    brought: Mapping[str, Any], checkout: Checkout, trusted: tuple[str, ...], project: str
+) -> dict[str, Path]:
+    root, unconfirmed = checkout.root, []
+    if "to" in brought and not is_confirmed(brought["to"], root=root, trusted=trusted, project=project):
+        unconfirmed.append("to")
+    if not all(is_confirmed(place, root=root, trusted=trusted) for place in brought.get("debug_dir", ())):
+        unconfirmed.append("debug_dir")
+    return dict.fromkeys(unconfirmed, checkout.file)
 
 
 def own_file() -> Path | None:
@@ -193,11 +213,17 @@ def _from_file(path: Path, *, users: bool) -> dict[str, Any]:
         raise UsageError(f"can't read {path}: {error.strerror or error}") from error
     if len(text) > MAX_FILE_SIZE_BYTES:
         raise UsageError(f"{path} is over {MAX_FILE_SIZE_BYTES} bytes")
+    for number, line in enumerate(text.split(b"\n"), 1):
+        if len(line) > MAX_LINE_SIZE_BYTES:
+            raise UsageError(
+                f"{path}: line {number} is over {MAX_LINE_SIZE_BYTES} bytes",
+                remedy="Write a long list over several lines.",
+            )
     import tomllib
 
     try:
         document = tomllib.loads(text.decode("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise UsageError(f"{path} is not valid TOML: {error}") from error
     settings: dict[str, Any] = {}
     for key, value in document.items():
@@ -356,7 +382,7 @@ def _switch(value: object) -> bool:
 def _percent(value: object) -> float:
     try:
         number = float(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else math.nan
-    except ValueError:
+    except (ValueError, OverflowError):
         number = math.nan
     if not 0 <= number <= 100:
         raise ValueError("must be a number from 0 to 100")

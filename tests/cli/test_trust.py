@@ -11,7 +11,10 @@ import pytest
 from tests.cli.conftest import Symup
 from tests.cli.test_login import keyring_environ
 from tests.server.running_server import RunningServer
+from uploader.cli.options import max_memory_bytes
+from uploader.config import Settings
 from uploader.errors import ExitCode
+from uploader.pipeline.memory import default_bytes
 from uploader.server.tokens import Scope, mint
 
 
@@ -125,6 +128,51 @@ def test_a_checkout_has_nothing_written_beyond_itself(
     assert symup("convert", program, "-o", "out.gsym", cwd=checkout).code == ExitCode.DONE, (
         "it has no use for a destination"
     )
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        "store/default",
+        "store/.locks",
+        "store/.tmp",
+        "store/default/chunks",
+        "store/default/artifacts",
+        "store/default/aliases",
+        *(f"store/.locks/{number:02x}" for number in (0, 63)),
+        "store/default/chunks/ab",
+        "store/default/artifacts/ab/abcd",
+        "store/default/aliases/gnu",
+    ],
+)
+def test_no_link_in_a_checkouts_store_leads_a_write_out_of_it(
+    symup: Symup, checkout: Path, program: Path, tmp_path: Path, link: str
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (checkout / "symup.toml").write_text('to = "store"\n')
+    (checkout / link).parent.mkdir(parents=True)
+    (checkout / link).symlink_to(elsewhere)
+    (checkout / "store" / "another").symlink_to(elsewhere)
+    ran = symup("upload", program, cwd=checkout)
+    assert ran.code == ExitCode.USAGE
+    assert "holds links that may lead out of it" in ran.err
+    assert not [*elsewhere.iterdir()]
+    (checkout / link).unlink()
+    assert symup("upload", program, cwd=checkout).code == ExitCode.DONE
+    assert symup("upload", program, "--project", "another", cwd=checkout).code == ExitCode.USAGE
+    assert not [*elsewhere.iterdir()]
+    assert symup("upload", program, "--project", "another", cwd=checkout, SYMUP_TO="store").code == ExitCode.DONE
+
+
+def test_a_checkout_takes_no_more_memory_than_a_run_does_by_itself() -> None:
+    by_itself = default_bytes()
+    assert by_itself is not None
+    vast = Settings(max_memory=1 << 50, only_lowers_memory=True)
+    assert (max_memory_bytes(vast) or 0) < 1 << 49
+    assert max_memory_bytes(Settings(max_memory=1 << 26, only_lowers_memory=True)) == 1 << 26
+    assert max_memory_bytes(Settings(max_memory=1 << 50)) == 1 << 50
+    assert max_memory_bytes(Settings()) is None
 
 
 def test_a_checkout_has_nothing_looked_through_beyond_itself(

@@ -100,7 +100,7 @@ def command(
                 to_folder=output.endswith(os.sep),
                 progress=observer,
                 jobs=chosen.jobs,
-                max_memory_bytes=chosen.max_memory,
+                max_memory_bytes=options.max_memory_bytes(chosen),
                 include=chosen.include,
                 exclude=chosen.exclude,
                 dwarf=chosen.dwarf,

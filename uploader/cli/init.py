@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterable
 from difflib import unified_diff
 from pathlib import Path
 from typing import Annotated
@@ -75,6 +77,8 @@ def command(
             f"symup: nothing to propose: {printable(told)} {verb} there already; --force replaces what symup wrote"
         )
         return 0
+    if write:
+        _check_within(path, changed)
     for name, text in changed.items():
         if write:
             _write(path / name, text)
@@ -238,6 +242,17 @@ def _checked(to: str) -> str:
     except ValueError as error:
         raise UsageError(f"--to: {error}") from None
     return to
+
+
+def _check_within(folder: Path, names: Iterable[str]) -> None:
+    """Raises `UsageError` where a link in the repository would lead what is written out of it."""
+    root = Path(os.path.realpath(folder))
+    for name in names:
+        if not Path(os.path.realpath(folder / name)).is_relative_to(root):
+            raise UsageError(
+                f"{folder / name} is a link that leads out of the repository; nothing was written",
+                remedy="Put a file or folder in the link's place, then run the same command again.",
+            )
 
 
 def _write(path: Path, text: str) -> None:

@@ -332,13 +332,24 @@ def token_for(url: str, chosen: config.Settings) -> Token | None:
     return find_token(url, env=os.environ, named_by=chosen.unconfirmed.get("to"))
 
 
+def max_memory_bytes(chosen: config.Settings) -> int | None:
+    """The bound that the settings set, None for the one by itself; a checkout's file sets none above that."""
+    from uploader.pipeline.memory import default_bytes
+
+    bound = chosen.max_memory
+    if bound is None or not chosen.only_lowers_memory:
+        return bound
+    by_itself = default_bytes()
+    return bound if by_itself is None else min(bound, by_itself)
+
+
 def _check_confirmed(chosen: config.Settings, key: str, named: Sequence[str]) -> None:
     """Raises `UsageError` for folders beyond the checkout that only a file of the checkout names."""
     file = chosen.unconfirmed.get(key)
     if file is not None:
         flag, variable = "--" + key.replace("_", "-"), "SYMUP_" + key.upper()
         raise UsageError(
-            f"{file}: {key!r} names what is not in the checkout: {', '.join(named)}",
+            f"{file}: {key!r} names what is not in the checkout, or holds links that may lead out of it: {', '.join(named)}",
             remedy=f"If you want it, say so: {flag}, in CI the variable {variable}, or once in {config.told_own_file()}: "
             f"trusted = [{', '.join(map(repr, named))}].",
         )

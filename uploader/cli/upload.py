@@ -85,7 +85,7 @@ def command(
             destination,
             progress=observer,
             jobs=chosen.jobs,
-            max_memory_bytes=chosen.max_memory,
+            max_memory_bytes=options.max_memory_bytes(chosen),
             include=chosen.include,
             exclude=chosen.exclude,
             dwarf=chosen.dwarf,
