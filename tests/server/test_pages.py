@@ -3,6 +3,7 @@
 import itertools
 import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import httpx
 import pytest
@@ -304,3 +305,55 @@ def test_damage_is_told_before_the_answer_begins(client: httpx.Client, server: R
     (chunk,) = (path for path in (server.store_path / "damaged").rglob(artifact.manifest.chunks[0]))
     chunk.write_bytes(b"other")
     trouble(client.get(f"{project}/symbols/c0ffee"), 409, "store_damaged")
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"file_name": "bad\udcff"},
+        {"warnings": ["\ud800"]},
+        {"extra": {"\ud800": "x"}},
+        {"extra": {"x": "\ud800"}},
+        {"extra": {"x" * 129: "x"}},
+        {"extra": {f"x{number}": "y" * 4000 for number in range(20)}},
+        {"figures": {"by_source": {"\ud800": 1}}},
+        {"figures": {"by_source": {"x" * 4_000_000: 1}}},
+        {"figures": {"by_source": {"\ud800": "no count"}}},
+    ],
+)
+def test_a_manifest_that_no_answer_could_tell_again_is_refused(members: dict[str, object], tmp_path: Path) -> None:
+    artifact = make_artifact("aa11")
+    manifest = wire.manifest_to_json(artifact.manifest) | members
+    with RunningServer(tmp_path / "store") as server, httpx.Client(base_url=server.url, trust_env=False) as client:
+        put(client, "/v1/projects/p", artifact)
+        content = json.dumps({"manifest": manifest})
+        answer = client.post("/v1/projects/p/artifacts:commit", content=content)
+        assert answer.status_code == 400, answer.text
+        assert len(answer.content) < 1000
+        assert client.get("/v1/projects/p/symbols/aa11/manifest").status_code == 404
+
+
+def test_a_stored_text_that_utf8_cannot_spell_is_told_by_escapes(server: RunningServer, client: httpx.Client) -> None:
+    artifact = uploaded(client, "/v1/projects/surrogates", make_artifact("aa11"))
+    (path,) = (server.store_path / "surrogates").rglob("*.json")
+    stored = wire.manifest_to_json(artifact.manifest) | {"file_name": "bad\udcff", "warnings": ["\ud800"]}
+    path.write_bytes(json.dumps(stored, ensure_ascii=False).encode("utf-8", "surrogatepass"))
+    told = client.get("/v1/projects/surrogates/symbols/aa11/manifest").json()
+    assert told["file_name"] == r"bad\xff"
+    assert told["warnings"] == [r"\ud800"]
+    (answer,) = negotiate(client, "/v1/projects/surrogates", artifact)
+    assert answer["stored_warnings"] == [r"\ud800"]
+
+
+def test_a_stored_entry_beyond_all_bounds_is_damage_that_an_upload_heals(
+    server: RunningServer, client: httpx.Client
+) -> None:
+    artifact = uploaded(client, "/v1/projects/heavy", make_artifact("aa11"))
+    (path,) = (server.store_path / "heavy").rglob("*.json")
+    figures = wire.figures_to_json(artifact.manifest.figures) | {"by_source": {"x" * 4_000_000: 1}}
+    path.write_bytes(wire.dumps(wire.manifest_to_json(artifact.manifest) | {"figures": figures}))
+    (answer,) = negotiate(client, "/v1/projects/heavy", artifact)
+    assert answer["holding"] == "missing"
+    assert commit(client, "/v1/projects/heavy", artifact).json()["reason"] == "replaced a damaged entry"
+    (answer,) = negotiate(client, "/v1/projects/heavy", artifact)
+    assert answer["holding"] == "present"

@@ -171,3 +171,16 @@ def test_any_bytes_are_json_or_a_value_error(data: bytes) -> None:
 def test_deep_or_long_json_is_a_value_error(data: bytes) -> None:
     with pytest.raises(ValueError):  # noqa: PT011  # which one is the parser's business
         wire.loads(data)
+
+
+@given(st.text(alphabet=st.characters(codec=None), max_size=20))
+def test_whatever_text_is_sent_arrives_as_text_that_can_be_told(text: str) -> None:
+    manifest = replace(make_artifact("aa11").manifest, file_name=text, warnings=(text,))
+    read = wire.manifest_from_json(back(wire.manifest_to_json(manifest)))
+    assert read.file_name == wire.unicode_text(text)
+    assert read.warnings == (wire.unicode_text(text),)
+    assert wire.unicode_text(text).encode().decode() == wire.unicode_text(text)
+
+
+def test_a_stray_byte_of_a_file_name_is_told_as_the_shell_would() -> None:
+    assert wire.unicode_text("bad\udcff") == r"bad\xff"

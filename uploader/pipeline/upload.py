@@ -48,7 +48,7 @@ from uploader.transfer.protocol import (
     Question,
 )
 from uploader.transfer.send import Sent, send
-from uploader.transfer.wire import bounded_warnings
+from uploader.transfer.wire import bounded_warnings, unicode_text
 from uploader.values import frozen
 
 FILES_IN_SENDING = 4
@@ -313,9 +313,9 @@ class _Upload:
             quality=made.figures.quality,
             figures=made.figures,
             sources=tuple(source.value for source in Source if made.figures.by_source.get(source)),
-            file_name=os.path.basename(artifact.path),
+            file_name=unicode_text(os.path.basename(artifact.path)),
             tool=f"symup {__version__}",
-            warnings=bounded_warnings(made.warnings),
+            warnings=bounded_warnings([unicode_text(warning) for warning in made.warnings]),
             shortfall=made.shortfall,
             provenance=self.provenance,
             created_at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),

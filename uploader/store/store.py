@@ -188,7 +188,7 @@ class SymbolStore:
         if blob is None:
             return None
         try:
-            manifest = wire.manifest_from_json(wire.loads(blob.data))
+            manifest = wire.stored_manifest(blob.data)
         except ValueError:
             return Entry(manifest=None, tag=blob.tag)
         return Entry(manifest=manifest, tag=blob.tag)

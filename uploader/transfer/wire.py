@@ -40,15 +40,25 @@ MAX_WARNINGS = 12
 MAX_WARNING_CHARACTERS = 300
 """How long one of them may be: an answer of 500 artifacts is to stay a small document."""
 MAX_EVIDENCE = 64
+MAX_DESCRIPTION_SIZE_BYTES = 64 * 1024
+"""What a manifest may hold besides its chunks."""
+_MAX_SOURCE_CHARACTERS = 64
+_MAX_EXTRA_CHARACTERS = 128
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class MalformedMessage(ValueError):
     """JSON that is not what the protocol says; the text names the member."""
 
 
+class _NotUnicode(MalformedMessage):
+    """A text that no UTF-8 can spell."""
+
+
 def dumps(value: object) -> bytes:
-    """Compact JSON with sorted keys: the same value gives the same bytes."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "surrogatepass")
+    r"""Compact JSON with sorted keys: the same value gives the same bytes. What UTF-8 can't spell is told by escapes, `bad\xff`."""
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return _SURROGATE.sub(lambda found: "\\" + _escape(found), text).encode("utf-8")
 
 
 def loads(data: bytes) -> object:
@@ -57,6 +67,16 @@ def loads(data: bytes) -> object:
         return json.loads(data)
     except RecursionError:
         raise MalformedMessage("JSON nested too deep") from None
+
+
+def unicode_text(text: str) -> str:
+    r"""The text with escapes for what UTF-8 can't spell: a file name's stray byte is `\xff`."""
+    return _SURROGATE.sub(_escape, text)
+
+
+def _escape(found: re.Match[str]) -> str:
+    code = ord(found.group())
+    return f"\\x{code - 0xDC00:02x}" if 0xDC80 <= code <= 0xDCFF else f"\\u{code:04x}"
 
 
 def is_sha256(text: str) -> bool:
@@ -166,9 +186,7 @@ def figures_to_json(figures: Figures) -> Json:
 def figures_from_json(value: object) -> Figures:
     """The inverse of `figures_to_json`. Who doesn't tell ``inline_bytes`` took DWARF of any kind for a source of inlined calls."""
     members = _object(value, "figures")
-    by_source = _object(members.get("by_source", {}), "by_source")
-    if len(by_source) > _MAX_ENTRIES:
-        raise MalformedMessage("by_source: too many entries")
+    by_source = _table(members, "by_source", _MAX_SOURCE_CHARACTERS)
     line_bytes = _count(members, "line_bytes")
     told = members.get("inline_bytes") is not None
     believed = line_bytes if _count(by_source, Source.DWARF) or _count(members, "inlines") else 0
@@ -189,13 +207,17 @@ def figures_from_json(value: object) -> Figures:
 
 def manifest_to_json(manifest: Manifest) -> Json:
     """A manifest as it is stored and sent."""
+    chunks = [
+        {"sha256": sha256, "size_bytes": size_bytes}
+        for sha256, size_bytes in zip(manifest.chunks, manifest.chunk_sizes_bytes, strict=True)
+    ]
+    return {**_description_to_json(manifest), "chunks": chunks}
+
+
+def _description_to_json(manifest: Manifest) -> Json:
     return {
         "identity": identity_to_json(manifest.identity),
         "kind": manifest.kind,
-        "chunks": [
-            {"sha256": sha256, "size_bytes": size_bytes}
-            for sha256, size_bytes in zip(manifest.chunks, manifest.chunk_sizes_bytes, strict=True)
-        ],
         "compression": manifest.compression,
         "compressed_size_bytes": manifest.compressed_size_bytes,
         "content_size_bytes": manifest.content_size_bytes,
@@ -232,10 +254,8 @@ def manifest_from_json(value: object) -> Manifest:
         raise MalformedMessage(f"chunks: a chunk has 1 to {MAX_CHUNK_SIZE_BYTES} bytes")
     if sum(sizes) != compressed_size_bytes:
         raise MalformedMessage("compressed_size_bytes: is not the sum of the chunks")
-    extra = _object(members.get("extra", {}), "extra")
-    if len(extra) > _MAX_ENTRIES:
-        raise MalformedMessage("extra: too many entries")
-    return Manifest(
+    extra = _table(members, "extra", _MAX_EXTRA_CHARACTERS)
+    manifest = Manifest(
         identity=identity_from_json(members.get("identity")),
         kind=_kind(members),
         chunks=digests,
@@ -260,6 +280,28 @@ def manifest_from_json(value: object) -> Manifest:
         created_at=_text(members, "created_at", ""),
         extra={name: _text(extra, name) for name in extra},
     )
+    if len(dumps(_description_to_json(manifest))) > MAX_DESCRIPTION_SIZE_BYTES:
+        raise MalformedMessage(f"manifest: more than {MAX_DESCRIPTION_SIZE_BYTES} bytes besides its chunks")
+    return manifest
+
+
+def stored_manifest(data: bytes) -> Manifest:
+    """A manifest as a store kept it, which may have texts that no UTF-8 can spell. Raises `ValueError`."""
+    value = loads(data)
+    try:
+        return manifest_from_json(value)
+    except _NotUnicode:
+        return manifest_from_json(_all_unicode(value))
+
+
+def _all_unicode(value: object) -> object:
+    if isinstance(value, str):
+        return unicode_text(value)
+    if isinstance(value, list):
+        return [_all_unicode(one) for one in value]
+    if isinstance(value, dict):
+        return {unicode_text(name): _all_unicode(one) for name, one in value.items()}
+    return value
 
 
 def commit_from_json(value: object) -> tuple[Manifest, bool]:
@@ -351,6 +393,23 @@ def _object(value: object, name: str) -> Mapping[str, Any]:
     return value
 
 
+def _table(members: Mapping[str, Any], name: str, max_characters: int) -> Mapping[str, Any]:
+    """An object with names of the peer's own."""
+    table = _object(members.get(name, {}), name)
+    if len(table) > _MAX_ENTRIES:
+        raise MalformedMessage(f"{name}: too many entries")
+    for key in table:
+        if len(key) > max_characters:
+            raise MalformedMessage(f"{name}: a name is longer than {max_characters} characters")
+        _check_unicode(key, name)
+    return table
+
+
+def _check_unicode(text: str, name: str) -> None:
+    if _SURROGATE.search(text):
+        raise _NotUnicode(f"{name}: a text that UTF-8 can't spell")
+
+
 def _array(members: Mapping[str, Any], name: str) -> Sequence[object]:
     value = members.get(name, [])
     if not isinstance(value, list):
@@ -364,6 +423,7 @@ def _text(members: Mapping[str, Any], name: str, default: str | None = None) -> 
         raise MalformedMessage(f"{name}: a text is needed")
     if len(value) > _MAX_TEXT_CHARACTERS:
         raise MalformedMessage(f"{name}: longer than {_MAX_TEXT_CHARACTERS} characters")
+    _check_unicode(value, name)
     return value
 
 
