@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import Section
 
 from tests.cli.conftest import Symup
+from uploader.errors import ExitCode
 
 STEP_BYTES = 97
 SH_OFFSET_AT = 24
@@ -139,3 +141,17 @@ def test_two_programs_under_one_id_are_an_error_that_names_both(symup: Symup, pr
     assert str(second) in outcome_of(ran.document, "first")["reason"]
     assert str(first) in outcome_of(ran.document, "second")["reason"]
     assert ran.document["counts"]["failed"] == 2
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+@pytest.mark.parametrize("words", [["inspect"], ["lookup"]])
+def test_a_pipe_or_a_device_in_a_files_place_is_told_and_not_waited_for(
+    symup: Symup, tmp_path: Path, words: list[str]
+) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "device").symlink_to("/dev/zero")
+    for name in ("pipe", "device"):
+        addresses = ["0x1000"] if words == ["lookup"] else []
+        ran = symup(*words, tmp_path / name, *addresses)
+        assert ran.code == ExitCode.SOME_FAILED
+        assert f"{tmp_path / name} is not a regular file" in ran.err
