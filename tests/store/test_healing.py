@@ -1,6 +1,7 @@
 """What is damaged is noticed, told for the artifact that has it, and healed by the next upload."""
 
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -240,3 +241,67 @@ def test_a_folder_that_can_not_be_listed_is_told_and_the_others_are(
     assert listed == [("web/artifacts/aa", True), ("web/artifacts/bb/bb22/gsym.json", False)]
     with pytest.raises(StoreDamaged, match="artifacts/aa"):
         store.gc(now=4e9)
+
+
+def _make_pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def _make_endless_link(path: Path) -> None:
+    path.symlink_to("/dev/zero")
+
+
+def _make_vast(path: Path) -> None:
+    path.touch()
+    os.truncate(path, 30 << 30)
+
+
+def _make_folder(path: Path) -> None:
+    path.mkdir()
+    (path / "inner").write_bytes(b"x")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs pipes and links")
+@pytest.mark.parametrize("make", [_make_pipe, _make_endless_link, _make_vast, _make_folder])
+@pytest.mark.parametrize("part", ["manifest", "chunk"])
+def test_what_is_no_file_of_a_store_is_damage_that_a_plain_upload_heals(
+    store: SymbolStore, root: Path, artifact: Artifact, make: Damage, part: str
+) -> None:
+    if part == "chunk":
+        path = chunk_path(root, artifact.manifest.chunks[1])
+    else:
+        (path,) = (root / "web/artifacts").rglob("*.json")
+    path.unlink()
+    make(path)
+    (answer,) = store.negotiate([artifact.question])
+    assert answer.holding is Holding.MISSING
+    if part == "chunk":
+        assert "damaged" in answer.reason
+        assert answer.missing_chunks == (artifact.manifest.chunks[1],)
+    else:
+        assert answer.reason.startswith("the stored entry is damaged: it ")
+    plain_upload(store, artifact)
+    assert is_sound(store, artifact)
+    assert store.gc(now=time.time() + 30 * 24 * 3600).chunks == 0
+    assert is_sound(store, artifact)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs pipes and links")
+@pytest.mark.parametrize(
+    ("make", "told"),
+    [
+        (_make_pipe, "is no regular file"),
+        (_make_endless_link, "is no regular file"),
+        (_make_vast, "has 32212254720 bytes"),
+        (_make_folder, "is a folder"),
+    ],
+)
+def test_a_chunk_that_is_no_file_is_told_and_taken_out_by_who_reads_it(
+    store: SymbolStore, root: Path, artifact: Artifact, make: Damage, told: str
+) -> None:
+    hurt = artifact.manifest.chunks[0]
+    chunk_path(root, hurt).unlink()
+    make(chunk_path(root, hurt))
+    with pytest.raises(StoreDamaged, match=told):
+        store.chunk(hurt)
+    assert store.chunk(hurt) is None

@@ -23,6 +23,8 @@ class Entry:
     manifest: Manifest | None
     """None where they are no manifest."""
     tag: str
+    trouble: str | None = None
+    """What lies there instead of a file."""
 
 
 class Asking:
@@ -63,7 +65,11 @@ class Asking:
         if rival is not None:
             return Holding.PRESENT, f"{primary} is another name of {rival}, which keeps it", manifest
         if manifest is None:
-            return Holding.MISSING, "the stored entry is damaged", None
+            return (
+                Holding.MISSING,
+                "the stored entry is damaged" + (f": it {entry.trouble}" if entry.trouble else ""),
+                None,
+            )
         held = manifest.quality
         lost = self._lost(primary, kind)
         if lost:

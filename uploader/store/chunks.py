@@ -56,6 +56,9 @@ class Chunks:
             ) from error
         if blob is None:
             return None
+        if blob.trouble is not None:
+            self._blobs.discard(key, tag=blob.tag)
+            raise StoreDamaged(f"chunk {sha256} {blob.trouble}, and was taken out")
         if hashlib.sha256(blob.data).hexdigest() != sha256:
             self._blobs.discard(key, tag=blob.tag)
             raise StoreDamaged(f"chunk {sha256} had other bytes than its name says, and was taken out")

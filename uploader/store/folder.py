@@ -11,6 +11,7 @@ import contextlib
 import hashlib
 import os
 import secrets
+import shutil
 import stat
 import tempfile
 import threading
@@ -27,6 +28,9 @@ from uploader.store.lock import exclusive
 _TEMPORARY = ".tmp"
 _LOCKS = ".locks"
 _LOCK_COUNT = 64
+# What was a file a moment ago may be a pipe now, or a link.
+_READ_FLAGS = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+_MAX_FILE_SIZE_BYTES = 16 * 1024 * 1024
 
 
 class FolderBlobs:
@@ -54,23 +58,22 @@ class FolderBlobs:
         """See `Blobs.size_bytes`."""
         path = self._path(key)
         with self._translated(key):
-            try:
-                status = path.stat()
-            except (FileNotFoundError, NotADirectoryError):
-                return None
-        return status.st_size if stat.S_ISREG(status.st_mode) else None
+            status = _status(path)
+        if status is None or stat.S_ISDIR(status.st_mode):
+            return None
+        return status.st_size if stat.S_ISREG(status.st_mode) else 0
 
     def put_if_absent(self, key: str, data: bytes) -> bool:
         """See `Blobs.put_if_absent`."""
         path = self._path(key)
         with self._translated(key):
-            if path.is_file():
+            if _is_regular(path):
                 return False
             self._make_folder(path.parent)
             with self._written(data) as temporary, self._locked(key):
-                if path.is_file():
+                if _is_regular(path):
                     return False
-                os.replace(temporary, path)
+                self._put_in_place(temporary, path)
             _sync_folder(path.parent)
             return True
 
@@ -83,7 +86,7 @@ class FolderBlobs:
                 current = self._read(path)
                 if (None if current is None else current.tag) != tag:
                     return False
-                os.replace(temporary, path)
+                self._put_in_place(temporary, path)
             _sync_folder(path.parent)
             return True
 
@@ -93,7 +96,7 @@ class FolderBlobs:
         with self._translated(key):
             self._make_folder(path.parent)
             with self._written(data) as temporary, self._locked(key):
-                os.replace(temporary, path)
+                self._put_in_place(temporary, path)
             _sync_folder(path.parent)
 
     def discard(self, key: str, *, tag: str) -> bool:
@@ -103,14 +106,15 @@ class FolderBlobs:
             current = self._read(path)
             if current is None or current.tag != tag:
                 return False
-            os.unlink(path)
+            if not self._put_folder_aside(path):
+                os.unlink(path)
             return True
 
     def refresh(self, key: str) -> bool:
         """See `Blobs.refresh`."""
         path = self._path(key)
         with self._translated(key):
-            if not path.is_file():
+            if not _is_regular(path):
                 return False
             self._make_folder(path.parent)
             with self._locked(key):
@@ -149,7 +153,10 @@ class FolderBlobs:
             for entry in entries:
                 with contextlib.suppress(FileNotFoundError):
                     if entry.stat(follow_symlinks=False).st_mtime < unmodified_since:
-                        os.unlink(entry.path)
+                        if entry.is_dir(follow_symlinks=False):
+                            shutil.rmtree(entry.path)
+                        else:
+                            os.unlink(entry.path)
                         count += 1
         return count
 
@@ -189,11 +196,41 @@ class FolderBlobs:
 
     @staticmethod
     def _read(path: Path) -> Blob | None:
+        """What lies there, where it is a regular file of a size that the store writes: nothing else is ever opened for long."""
+        status = _status(path)
+        if status is None:
+            return None
+        if stat.S_ISDIR(status.st_mode):
+            # One that can't be listed may hide entries: it is no damage of one.
+            os.scandir(path).close()
+            return _foreign(status, "is a folder")
+        if not stat.S_ISREG(status.st_mode):
+            return _foreign(status, "is no regular file")
         try:
-            data = path.read_bytes()
+            descriptor = os.open(path, os.O_RDONLY | _READ_FLAGS)
         except (FileNotFoundError, NotADirectoryError):
             return None
+        with open(descriptor, "rb", buffering=0) as file:
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode):
+                return _foreign(status, "is no regular file")
+            if status.st_size > _MAX_FILE_SIZE_BYTES:
+                return _foreign(status, f"has {status.st_size} bytes, more than anything stored has")
+            # A file is written before it has its name: one that grows is somebody else's.
+            data = file.read(status.st_size) or b""
         return Blob(data=data, tag=hashlib.sha256(data).hexdigest())
+
+    def _put_in_place(self, temporary: Path, path: Path) -> None:
+        self._put_folder_aside(path)
+        os.replace(temporary, path)
+
+    def _put_folder_aside(self, path: Path) -> bool:
+        """A folder where a file belongs goes to ``.tmp``, where it is swept with what killed writers left."""
+        status = _status(path)
+        if status is None or not stat.S_ISDIR(status.st_mode):
+            return False
+        os.rename(path, self._root / _TEMPORARY / secrets.token_hex(16))
+        return True
 
     @contextlib.contextmanager
     def _written(self, data: bytes) -> Iterator[Path]:
@@ -246,6 +283,22 @@ class FolderBlobs:
                 f"the store's folder can't be used: {error.strerror or error} ({self._root}, {key})",
                 remedy="Look at the folder's free space and permissions, then run the same command again.",
             ) from error
+
+
+def _status(path: Path) -> os.stat_result | None:
+    try:
+        return path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def _is_regular(path: Path) -> bool:
+    status = _status(path)
+    return status is not None and stat.S_ISREG(status.st_mode)
+
+
+def _foreign(status: os.stat_result, trouble: str) -> Blob:
+    return Blob(data=b"", tag=f"foreign {status.st_ino} {status.st_size} {status.st_mtime_ns}", trouble=trouble)
 
 
 def _sync_folder(folder: Path) -> None:

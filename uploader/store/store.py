@@ -113,7 +113,8 @@ class SymbolStore:
             except Refused:
                 yield info.key, None
                 continue
-            if stored is not None and info.key.endswith(".json"):
+            # A folder is named where it can't be listed: it may hide manifests.
+            if stored is not None and (info.key.endswith(".json") or stored.trouble is not None):
                 yield info.key, stored.manifest
 
     def fetch(self, symbol_id: SymbolId, kind: str = GSYM_KIND) -> Iterator[bytes]:
@@ -187,6 +188,8 @@ class SymbolStore:
         blob = self._blobs.get(key)
         if blob is None:
             return None
+        if blob.trouble is not None:
+            return Entry(manifest=None, tag=blob.tag, trouble=blob.trouble)
         try:
             manifest = wire.stored_manifest(blob.data)
         except ValueError:
