@@ -38,10 +38,14 @@ Connect = Callable[..., socket.socket]
 
 
 @contextlib.contextmanager
-def served(store: Path, bounds: Bounds, *, tokens: Tokens | None = None) -> Iterator[int]:
+def served(
+    store: Path, bounds: Bounds, *, tokens: Tokens | None = None, max_bodies_size_bytes: int = 1 << 28
+) -> Iterator[int]:
     """A real server with bounds of its own, in a thread; gives its port."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        app = create_app(FolderBlobs(store), tokens=tokens, capabilities=Capabilities())
+        app = create_app(
+            FolderBlobs(store), tokens=tokens, capabilities=Capabilities(), max_bodies_size_bytes=max_bodies_size_bytes
+        )
         config = uvicorn.Config(app, http=bounded_protocol(bounds), log_level="error", lifespan="off", ws="none")
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
@@ -274,3 +278,23 @@ def test_damage_in_mid_answer_is_a_line_in_the_log_and_breaks_the_connection(tmp
         server.stop()
         assert "breaks off" in server.log()
         assert "Traceback" not in server.log()
+
+
+@pytest.mark.parametrize("length", ["Content-Length: 8000000", "Transfer-Encoding: chunked"])
+@pytest.mark.parametrize(("method", "path"), [("POST", NEGOTIATE), ("POST", COMMIT), ("PUT", CHUNK)])
+def test_bodies_beyond_the_room_for_all_are_put_off_before_a_byte_of_them(
+    tmp_path: Path, connect: Connect, method: str, path: str, length: str
+) -> None:
+    patient = Bounds(connections=8, connections_of_one_address=6)
+    with served(tmp_path / "store", patient, max_bodies_size_bytes=10_000_000) as port:
+        first = connect(port, head(method, path, length))
+        time.sleep(0.3)
+        told = answered(connect(port, head(method, path, length)))
+        assert told.startswith(b"HTTP/1.1 503 ")
+        assert b"retry-after: 2" in told.lower()
+        assert b'"busy"' in told
+        assert answered(connect(port, head("GET", "/healthz"))).startswith(b"HTTP/1.1 200 ")
+        first.close()
+        time.sleep(0.3)
+        again = connect(port, head(method, path, length))
+        assert not select.select([again], [], [], 0.5)[0]

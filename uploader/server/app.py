@@ -15,7 +15,7 @@ from uploader.errors import NothingFound
 from uploader.model import SymbolId
 from uploader.server import models
 from uploader.server.access import Access
-from uploader.server.body import parsed, read_body
+from uploader.server.body import MAX_BODIES_SIZE_BYTES, BodyRoom, parsed
 from uploader.server.download import MEDIA_TYPE, download
 from uploader.server.edge import Edge
 from uploader.server.limit import BodyLimit
@@ -52,10 +52,16 @@ def _takes(model: type[BaseModel]) -> dict[str, Any]:
     return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
 
 
-def create_app(blobs: Blobs, *, tokens: Tokens | None, capabilities: Capabilities) -> FastAPI:
+def create_app(
+    blobs: Blobs,
+    *,
+    tokens: Tokens | None,
+    capabilities: Capabilities,
+    max_bodies_size_bytes: int = MAX_BODIES_SIZE_BYTES,
+) -> FastAPI:
     """The application over the store in ``blobs``. ``tokens`` None lets everyone in who asks for localhost.
 
-    ``capabilities`` are the limits that it names and keeps.
+    ``capabilities`` are the limits that it names and keeps; ``max_bodies_size_bytes`` is for all bodies that it holds at a time.
     """
     app = _App(
         title="symup symbol server",
@@ -71,7 +77,7 @@ def create_app(blobs: Blobs, *, tokens: Tokens | None, capabilities: Capabilitie
     app.add_middleware(Edge)
     access = Access(tokens)
     app.include_router(_public(access, capabilities, with_tokens=tokens is not None))
-    app.include_router(_uploading(blobs, access, capabilities))
+    app.include_router(_uploading(blobs, access, capabilities, BodyRoom(max_bodies_size_bytes)))
     app.include_router(_reading(blobs, access))
     return app
 
@@ -97,7 +103,7 @@ def _public(access: Access, capabilities: Capabilities, *, with_tokens: bool) ->
     return router
 
 
-def _uploading(blobs: Blobs, access: Access, capabilities: Capabilities) -> APIRouter:
+def _uploading(blobs: Blobs, access: Access, capabilities: Capabilities, room: BodyRoom) -> APIRouter:
     router = APIRouter(responses=_ERRORS)
     may_upload = Depends(access.needs(Scope.UPLOAD))
     # A commit reads a whole artifact back, a batch is parsed whole: a few at once keep the machine busy, more would only take its
@@ -110,9 +116,8 @@ def _uploading(blobs: Blobs, access: Access, capabilities: Capabilities) -> APIR
     )
     async def negotiate(project: Annotated[str, may_upload], request: Request) -> wire.Json:
         """What the store lacks of what a client could send. Changes nothing."""
-        body = await read_body(request, max_size_bytes=capabilities.max_request_size_bytes)
 
-        def answered() -> wire.Json:
+        def answered(body: bytes) -> wire.Json:
             try:
                 questions = wire.questions_from_json(parsed(body, max_batch=capabilities.max_batch), capabilities)
             except ValueError as error:
@@ -120,7 +125,8 @@ def _uploading(blobs: Blobs, access: Access, capabilities: Capabilities) -> APIR
             answers = SymbolStore(blobs, project).negotiate(questions)
             return {"answers": [wire.answer_to_json(answer) for answer in answers]}
 
-        return await anyio.to_thread.run_sync(answered, limiter=asking)
+        async with room.body(request, max_size_bytes=capabilities.max_request_size_bytes) as body:
+            return await anyio.to_thread.run_sync(answered, body, limiter=asking)
 
     @router.put(
         f"{_PROJECT}/chunks/{{sha256}}",
@@ -133,27 +139,27 @@ def _uploading(blobs: Blobs, access: Access, capabilities: Capabilities) -> APIR
         """Stores one chunk. Doing it again changes nothing."""
         if not wire.is_sha256(sha256):
             raise MalformedRequest("a chunk's name is a SHA-256 in lowercase hex")
-        data = await read_body(request, max_size_bytes=capabilities.max_chunk_size_bytes)
-        if not data:
-            raise MalformedRequest("a chunk has at least one byte")
-        await anyio.to_thread.run_sync(SymbolStore(blobs, project).put_chunk, sha256, data)
-        return {"sha256": sha256, "size_bytes": len(data)}
+        async with room.body(request, max_size_bytes=capabilities.max_chunk_size_bytes) as data:
+            if not data:
+                raise MalformedRequest("a chunk has at least one byte")
+            await anyio.to_thread.run_sync(SymbolStore(blobs, project).put_chunk, sha256, data)
+            return {"sha256": sha256, "size_bytes": len(data)}
 
     @router.post(
         f"{_PROJECT}/artifacts:commit", response_model=models.CommittedDocument, openapi_extra=_takes(models.Commit)
     )
     async def commit(project: Annotated[str, may_upload], request: Request) -> wire.Json:
         """Checks an artifact whole and makes it visible. Doing it again changes nothing."""
-        body = await read_body(request, max_size_bytes=capabilities.max_request_size_bytes)
 
-        def committed() -> wire.Json:
+        def committed(body: bytes) -> wire.Json:
             try:
                 manifest, force = wire.commit_from_json(parsed(body, max_batch=capabilities.max_batch))
             except ValueError as error:
                 raise MalformedRequest(str(error)) from error
             return wire.committed_to_json(SymbolStore(blobs, project).commit(manifest, force=force))
 
-        return await anyio.to_thread.run_sync(committed, limiter=committing)
+        async with room.body(request, max_size_bytes=capabilities.max_request_size_bytes) as body:
+            return await anyio.to_thread.run_sync(committed, body, limiter=committing)
 
     return router
 

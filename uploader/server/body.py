@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import AsyncIterator
+
 from fastapi import Request
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
@@ -14,6 +17,38 @@ from uploader.transfer import wire
 _VALUES_PER_QUESTION = 16
 _BYTES_PER_VALUE = 24
 _FREE_VALUES = 1024
+MAX_BODIES_SIZE_BYTES = 256 * 1024 * 1024
+_RETRY_AFTER_SECONDS = 2
+
+
+class BodyRoom:
+    """The memory for the bodies of all requests under way. Used by one event loop."""
+
+    def __init__(self, size_bytes: int) -> None:
+        self._size_bytes = size_bytes
+        self._taken_size_bytes = 0
+
+    @contextlib.asynccontextmanager
+    async def body(self, request: Request, *, max_size_bytes: int) -> AsyncIterator[bytes]:
+        """All of the request's body, for the time of the block; its room is taken before a byte of it is read.
+
+        Raises `BodyTooLarge`, and 503 where there is no room. One body is let in alone whatever its size.
+        """
+        size_bytes = _announced_size_bytes(request, max_size_bytes)
+        if self._taken_size_bytes and self._taken_size_bytes + size_bytes > self._size_bytes:
+            raise HTTPException(503, headers={"Retry-After": str(_RETRY_AFTER_SECONDS), "Connection": "close"})
+        self._taken_size_bytes += size_bytes
+        try:
+            yield await read_body(request, max_size_bytes=max_size_bytes)
+        finally:
+            self._taken_size_bytes -= size_bytes
+
+
+def _announced_size_bytes(request: Request, max_size_bytes: int) -> int:
+    declared = request.headers.get("content-length", "")
+    if "transfer-encoding" in request.headers or not (declared.isascii() and declared.isdigit()):
+        return max_size_bytes
+    return min(int(declared[:20]), max_size_bytes)
 
 
 async def read_body(request: Request, *, max_size_bytes: int) -> bytes:

@@ -32,12 +32,20 @@ _ANSWERS: tuple[tuple[type[SymupError], int, str], ...] = (
     (ArtifactMismatch, 409, "artifact_mismatch"),
     (StoreDamaged, 409, "store_damaged"),
 )
-_HTTP_CODES = {404: "no_such_page", 405: "no_such_method", 408: "too_slow", 413: "too_large", 400: "malformed"}
+_HTTP_CODES = {
+    404: "no_such_page",
+    405: "no_such_method",
+    408: "too_slow",
+    413: "too_large",
+    400: "malformed",
+    503: "busy",
+}
 _HTTP_REASONS = {
     404: "there is no such page",
     405: "the page knows no such method",
     408: "the request's body stalled",
     400: "the request can't be read",
+    503: "the server holds as many requests as it has memory for; ask again in a moment",
 }
 
 
