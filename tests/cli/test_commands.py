@@ -63,7 +63,7 @@ def test_help_teaches_with_an_example(symup: Symup, command: str) -> None:
 def test_usage_errors_are_2_with_a_message_and_no_traceback(symup: Symup, words: list[str], message: str) -> None:
     ran = symup(*words)
     assert ran.code == 2
-    assert ran.err.startswith("symup: error: ")
+    assert "\nsymup: error: " in "\n" + ran.err
     assert message in ran.err
     assert "Traceback" not in ran.err
     assert ran.out == ""

@@ -63,7 +63,9 @@ def threads(count: int) -> int:
 
 @pytest.fixture
 def one(monkeypatch: pytest.MonkeyPatch) -> Iterator[Processes]:
-    monkeypatch.setattr("uploader.pipeline.processes.forks", lambda: True)
+    # Threads that other tests have left behind would have the run convert in its own process.
+    for module in ("processes", "crew"):
+        monkeypatch.setattr(f"uploader.pipeline.{module}.forks", lambda: True)
     made = Processes(1)
     yield made
     made.kill()

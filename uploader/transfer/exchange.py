@@ -175,8 +175,8 @@ class Exchanges:
             )
         left = self._patience.limit_seconds(contacted=self._contacted) - elapsed
         self.on_waiting(
-            f"no good answer from {httpx.URL(self._url).netloc.decode('ascii')} ({trouble}); trying again in {duration(pause)} "
-            f"(attempt {attempt + 2}; gives up after {duration(left)})"
+            f"no good answer from {httpx.URL(self._url).netloc.decode('ascii')}; trying again in {duration(pause)} "
+            f"(attempt {attempt + 2}; gives up after {duration(left)}): {trouble}"
         )
         self._sleep(pause)
 
