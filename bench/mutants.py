@@ -167,13 +167,12 @@ def run(root: Path, group: Sequence[str]) -> str:
 
 def survives(root: Path, mutant: Mutant, tests: Sequence[Sequence[str]]) -> str:
     """Why the mutant died, or an empty text if it lives through all groups of ``tests``."""
-    environ = os.environ | {"PYTHONPATH": str(root), "PYTHONDONTWRITEBYTECODE": "1"}
     compiled = any((root / mutant.module).parent.glob(mutant.module.stem + ".*.so"))
     if compiled:
         built = subprocess.run(
             COMPILE,
             cwd=root,
-            env=environ | {"SYMUP_COMPILE": "1"},
+            env=os.environ | {"SYMUP_COMPILE": "1"},
             capture_output=True,
             text=True,
             check=False,
