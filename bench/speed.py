@@ -130,15 +130,17 @@ def measure(
 ) -> dict[str, list[Sample]]:
     """``runs`` samples of each contender, taken in turn after one read of the input that warms the page cache.
 
-    ``peak_bytes`` is what contenders were seen to hold before, by name: those are not watched again.
+    ``peak_bytes`` is what contenders were seen to hold before, by name: those are not watched. Any other is watched in its first turn.
     """
     read_once(source)
-    known = peak_bytes or {}
+    known = dict(peak_bytes or {})
     samples: dict[str, list[Sample]] = {contender.name: [] for contender in contenders}
     for turn in range(runs):
         for contender in contenders:
             if contender.most_runs is None or turn < contender.most_runs:
-                samples[contender.name].append(run(contender, source, known_peak_bytes=known.get(contender.name)))
+                sample = run(contender, source, known_peak_bytes=known.get(contender.name))
+                known.setdefault(contender.name, sample.peak_bytes)
+                samples[contender.name].append(sample)
     return samples
 
 
