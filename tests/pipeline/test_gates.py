@@ -34,8 +34,22 @@ def test_a_quality_below_what_is_required_is_7_and_names_the_files_and_what_to_d
     assert done.error is not None
     assert done.error.message == "5 files are below the gate: p0, p1, p2 and 2 more"
     assert "-g1" in (done.error.remedy or "")
-    assert done.outcomes[1].reason == "new in the store; quality functions is below the lines required"
+    assert (
+        done.outcomes[1].reason
+        == "new in the store; quality functions is below the lines required (90 % of the code named)"
+    )
     assert codes(done)["build/app"] == 0
+
+
+def test_the_figures_stand_beside_what_a_gate_says_and_the_one_remedy_is_the_runs_too() -> None:
+    figures = Figures(executable_bytes=100, function_bytes=80, line_bytes=41, inline_bytes=4, functions=9, line_rows=9)
+    dwo = replace(full(), quality=Quality.LINES, figures=figures, warnings=("lost",), remedy="Keep the .dwo files.")
+    told = "80 % of the code named, 41 % with lines, 10 % of these with what is inlined"
+    for gates in (Gates(require=Quality.FULL), Gates(fail_on=frozenset({Concern.WARNINGS}))):
+        assert judged(finished(dwo), gates).outcomes[0].reason.endswith(f" ({told})")
+    error = judged(finished(dwo, replace(dwo, path="other")), Gates(require=Quality.FULL)).error
+    assert error is not None
+    assert error.remedy == "Keep the .dwo files. Or ask less with a [[gate]] in symup.toml."
 
 
 @pytest.mark.parametrize(("least", "code"), [(90.0, 0), (90.1, 7), (0.0, 0)])

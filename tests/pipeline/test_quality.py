@@ -16,6 +16,7 @@ from uploader.model import START_UP_SIZE_BYTES, Concern, Decision, Figures, Qual
 from uploader.pipeline.gates import Gates, judged
 from uploader.pipeline.gather import gather
 from uploader.pipeline.make import make
+from uploader.pipeline.missing import REMEDY_BUILD_ID, REMEDY_FILES
 from uploader.pipeline.outcomes import Finished
 from uploader.pipeline.upload import upload
 from uploader.progress import Silent
@@ -196,6 +197,51 @@ def test_warnings_stay_with_the_artifact_and_gate_the_second_run_too(split: Path
     assert second.outcomes[0].decision is Decision.PRESENT
     assert first.outcomes[0].warnings == second.outcomes[0].warnings != ()
     assert first.exit_code is second.exit_code is ExitCode.SOME_FAILED
+
+
+def test_the_remedy_for_missing_split_units_is_told_again_where_they_are_stored_without(
+    split: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "one.dwo").unlink()
+    gates = Gates(require=Quality.FULL)
+    first, second = (judged(uploaded(split, tmp_path / "store"), gates) for _ in range(2))
+    assert second.outcomes[0].decision is Decision.PRESENT
+    assert ".dwo files" in (first.outcomes[0].remedy or "")
+    assert second.outcomes[0].remedy == first.outcomes[0].remedy
+    assert first.error is not None
+    assert second.error is not None
+    assert ".dwo files" in (second.error.remedy or "")
+    assert second.error.remedy == first.error.remedy
+
+
+def test_the_remedy_for_the_one_of_many_split_units_is_told_again_of_what_is_full_without_it(
+    split: Path, tmp_path: Path
+) -> None:
+    run(
+        "gcc",
+        "-g",
+        "-gsplit-dwarf",
+        "-x",
+        "c",
+        "-c",
+        "-",
+        "-o",
+        "two.o",
+        at=tmp_path,
+        stdin="int two(void) { return 2; }",
+    )
+    run("gcc", "-Wl,--build-id", "one.o", "two.o", "-o", "app", at=tmp_path)
+    (tmp_path / "two.dwo").unlink()
+    first, second = (uploaded(split, tmp_path / "store").outcomes[0] for _ in range(2))
+    assert (second.decision, second.quality) == (Decision.PRESENT, Quality.FULL)
+    assert first.remedy == second.remedy == REMEDY_FILES
+
+
+def test_the_remedy_for_a_program_without_a_build_id_is_told_again(tmp_path: Path) -> None:
+    run("gcc", "-O1", "-g", "-Wl,--build-id=none", "-x", "c", "-", "-o", "app", at=tmp_path, stdin=SOURCE)
+    first, second = (uploaded(tmp_path / "app", tmp_path / "store").outcomes[0] for _ in range(2))
+    assert second.decision is Decision.PRESENT
+    assert first.remedy == second.remedy == REMEDY_BUILD_ID
 
 
 def test_force_converts_again_whatever_is_known(split: Path, tmp_path: Path) -> None:

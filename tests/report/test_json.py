@@ -9,6 +9,7 @@ import jsonschema
 from hypothesis import given
 
 from tests.report.runs import FEW, broken, full, poor, run_of, runs
+from uploader.report.groups import NO_DEBUG_ADVICE
 from uploader.report.json import SCHEMA, report
 from uploader.report.run import Run
 
@@ -26,6 +27,11 @@ def test_every_run_gives_a_valid_document(run: Run) -> None:
 
 def test_the_schema_itself_is_sound() -> None:
     jsonschema.Draft202012Validator.check_schema(PUBLISHED)
+
+
+def test_a_file_with_a_warning_has_the_remedy_that_people_are_told() -> None:
+    outcomes = report(run_of([full(), poor()]))["outcomes"]
+    assert [outcome["remedy"] for outcome in outcomes] == [None, NO_DEBUG_ADVICE]
 
 
 def test_a_document_tells_what_gates_could_stop_a_file_for() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from tests.report.runs import full, poor, run_of
 from uploader.errors import ExitCode, NetworkGaveOut, SymupError
 from uploader.model import Decision, Figures, Outcome, Quality, Source
-from uploader.report.groups import Group, grouped
+from uploader.report.groups import NO_DEBUG_ADVICE, Group, grouped
 from uploader.report.run import Run
 from uploader.report.text import LIST_WORST, summary, verdict
 from uploader.report.words import duration, printable, share, size
@@ -89,6 +89,22 @@ def test_three_thousand_files_fit_on_a_screen_worst_told_by_name() -> None:
     assert "  ... and 5 more like these; --verbose lists all, --json too" in lines
     assert lines[-1].startswith("3,000 files: 2,950 stored, 25 skipped, 25 failed; 50 with function names only")
     assert lines[-1].endswith("3 min 20 s")
+
+
+def test_what_to_do_about_a_warning_is_told_once_for_all_files_that_have_it() -> None:
+    remedy = "Put the .dwo files beside it."
+    warned = [replace(stored(name), warnings=("1 of 1 split units were not found",), remedy=remedy) for name in "ab"]
+    told = lines_of([*warned, replace(stored("c"), warnings=("no build-id",), remedy="Link it with -Wl,--build-id.")])
+    assert [line for line in told if "try:" in line] == [
+        "      try: Put the .dwo files beside it.",
+        "      try: Link it with -Wl,--build-id.",
+    ]
+    assert told.index("      try: Put the .dwo files beside it.") == 2
+
+
+def test_what_to_do_about_many_files_is_told_with_their_number() -> None:
+    told = lines_of([*(stored(f"lib{i}") for i in range(20)), *(poor(f"plain{i}") for i in range(7))])
+    assert [line for line in told if "try:" in line] == [f"      try: {NO_DEBUG_ADVICE} (7 files)"]
 
 
 def test_verbose_lists_every_file() -> None:

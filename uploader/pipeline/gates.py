@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from uploader.config import FAILS_BY_ITSELF, PathGate
@@ -12,9 +12,9 @@ from uploader.errors import ExitCode, QualityTooLow, SymupError
 from uploader.model import Concern, Decision, Figures, Outcome, Quality
 from uploader.pipeline.outcomes import Finished
 from uploader.pipeline.verdict import exit_code
-from uploader.report.groups import advice, line_coverage
+from uploader.report.groups import advice, line_coverage, measured
 from uploader.report.run import concerns, has_symbols
-from uploader.report.words import count, percent
+from uploader.report.words import count, percent, share
 from uploader.values import frozen, replace
 
 if TYPE_CHECKING:
@@ -25,7 +25,8 @@ DEBUG_REMEDY = "Build with debug information: -g, or -g1 for lines only."
 PARTLY_REMEDY = (
     "Part of its code was built without -g: static libraries, assembly, start-up code. Build that with -g1 at least."
 )
-GATE_REMEDY = "Build these with -g (or -g1), give their debug files, or ask less of them with a [[gate]] in symup.toml."
+LESS_REMEDY = "Or ask less with a [[gate]] in symup.toml."
+GATE_REMEDY = f"Build these with -g (or -g1), or give their debug files. {LESS_REMEDY}"
 
 _FAILING = {
     Concern.CONFLICT: "an id with two contents",
@@ -71,7 +72,7 @@ def judged(finished: Finished, gates: Gates, *, stored: Stored | None = None) ->
         paths = ", ".join(outcome.path for outcome in below[:NAMED_IN_ERROR])
         more = f" and {len(below) - NAMED_IN_ERROR:,} more" if len(below) > NAMED_IN_ERROR else ""
         error = QualityTooLow(
-            f"{count(len(below), 'file is', 'files are')} below the gate: {paths}{more}", remedy=GATE_REMEDY
+            f"{count(len(below), 'file is', 'files are')} below the gate: {paths}{more}", remedy=_common_remedy(below)
         )
     code = exit_code(outcomes, *([error.exit_code] if error else []))
     return replace(finished, outcomes=outcomes, exit_code=code, error=error)
@@ -96,7 +97,9 @@ def _judged(outcome: Outcome, gates: Gates, stored: Stored | None) -> Outcome:
         return outcome
     if require is not None and quality < require:
         return _below(
-            outcome, f"quality {quality.label} is below the {require.label} required", remedy=_remedy(outcome)
+            outcome,
+            f"quality {quality.label} is below the {require.label} required{_figures_of(outcome)}",
+            remedy=_remedy(outcome),
         )
     if not least or not has_symbols(outcome):
         return outcome
@@ -111,6 +114,12 @@ def _judged(outcome: Outcome, gates: Gates, stored: Stored | None) -> Outcome:
     return _below(outcome, why, remedy=PARTLY_REMEDY if quality > Quality.FUNCTIONS else _remedy(outcome))
 
 
+def _common_remedy(below: Sequence[Outcome]) -> str:
+    remedies = {outcome.remedy for outcome in below}
+    remedy = remedies.pop()
+    return GATE_REMEDY if remedies or remedy is None else f"{remedy} {LESS_REMEDY}"
+
+
 def _for_concerns(outcome: Outcome, fail_on: frozenset[Concern]) -> Outcome:
     found = concerns(outcome)
     if outcome.exit_code == ExitCode.SOME_FAILED:
@@ -120,10 +129,20 @@ def _for_concerns(outcome: Outcome, fail_on: frozenset[Concern]) -> Outcome:
     failing = next(concern for concern in _FAILING if concern in found & fail_on)
     return replace(
         outcome,
-        reason=f"{outcome.reason}; {_FAILING[failing]}, and --fail-on {failing.value} is set",
+        reason=f"{outcome.reason}; {_FAILING[failing]}, and --fail-on {failing.value} is set{_figures_of(outcome)}",
         remedy=advice(outcome),
         exit_code=ExitCode.SOME_FAILED,
     )
+
+
+def _figures_of(outcome: Outcome) -> str:
+    figures = outcome.figures
+    if figures is None or not figures.executable_bytes:
+        return ""
+    told = measured(figures)
+    if figures.line_bytes:
+        told += f", {share(figures.inline_bytes, figures.line_bytes)} of these with what is inlined"
+    return f" ({told})"
 
 
 def _remedy(outcome: Outcome) -> str:

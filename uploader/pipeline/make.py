@@ -9,7 +9,7 @@ from uploader.binary.elf import ElfFile
 from uploader.errors import InputError
 from uploader.model import Figures, IdScheme, Quality, Shortfall, Source, SymbolId
 from uploader.pipeline.artifact import Artifact
-from uploader.pipeline.missing import missing_build_id, missing_debug_info
+from uploader.pipeline.missing import REMEDY_FILES, missing_build_id, missing_debug_info
 from uploader.pipeline.pair import USUAL_PLACES, DebugSources
 from uploader.pipeline.referred import ReferredFiles
 from uploader.pipeline.shortfall import shortfall
@@ -27,11 +27,6 @@ class GsymForm:
 
 
 USUAL_FORM = GsymForm()
-
-REMEDY_FILES = (
-    "Upload where the build left its .dwo files, or put the .dwp file (or what dwz made) beside the binary; "
-    "--debug-dir names folders of them."
-)
 
 
 @frozen
@@ -72,7 +67,6 @@ def make(
         warnings.extend(missing)
     unmatched, how_to_match = missing_build_id(artifact)
     warnings.extend(unmatched)
-    remedy = remedy or how_to_match
     with ExitStack() as stack:
         elf = stack.enter_context(ElfFile.open(artifact.main.path))
         companions = []
@@ -112,6 +106,7 @@ def make(
         )
     if extracted.lacks_files and remedy is None:
         remedy = REMEDY_FILES
+    remedy = remedy or how_to_match
     return Made(
         gsym=gsym,
         figures=extracted.figures,

@@ -16,6 +16,10 @@ REMEDY_GIVE = (
 )
 REMEDY_BUILD = "Build with debug information: -g, or -g1 for lines only."
 REMEDY_GO = 'Build without -ldflags="-s -w" and upload that; `strip` what ships.'
+REMEDY_FILES = (
+    "Upload where the build left its .dwo files, or put the .dwp file (or what dwz made) beside the binary; "
+    "--debug-dir names folders of them."
+)
 REMEDY_BUILD_ID = "Link it with -Wl,--build-id, then strip a copy."
 REMEDY_GO_BUILD_ID = (
     'Link it with -ldflags="-B gobuildid" (Go 1.22 or later), or externally with -extldflags=-Wl,--build-id.'

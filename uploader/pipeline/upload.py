@@ -14,6 +14,7 @@ from pathlib import Path
 
 from uploader import __version__
 from uploader.errors import Interrupted, NetworkGaveOut, NotAllowed, Refused, SymupError
+from uploader.extract.lacking import tell_of_lacking_files
 from uploader.model import Concern, Decision, Figures, LeftOut, Outcome, Provenance, Quality, Shortfall, Source
 from uploader.pipeline.artifact import Artifact
 from uploader.pipeline.asking import ask_each
@@ -22,7 +23,7 @@ from uploader.pipeline.gather import gather
 from uploader.pipeline.make import USUAL_FORM, GsymForm, holds_nothing, make
 from uploader.pipeline.meanwhile import Meanwhile, own_order
 from uploader.pipeline.memory import bounded_schedule
-from uploader.pipeline.missing import missing_build_id, missing_debug_info
+from uploader.pipeline.missing import REMEDY_FILES, missing_build_id, missing_debug_info
 from uploader.pipeline.outcomes import (
     Finished,
     about,
@@ -378,9 +379,18 @@ def _present(artifact: Artifact, answer: Answer, *, reason: str = "") -> Outcome
             figures=answer.stored_figures,
             compressed_size_bytes=answer.stored_size_bytes,
             warnings=answer.stored_warnings,
-            remedy=missing_debug_info(artifact)[1] if poor else None,
+            remedy=_remedy_of_present(artifact, answer, poor=poor),
         ),
     )
+
+
+def _remedy_of_present(artifact: Artifact, answer: Answer, *, poor: bool) -> str | None:
+    """What the run that stored it told to do, as far as the same is missing now."""
+    remedy = missing_debug_info(artifact)[1] if poor else None
+    held = answer.stored_shortfall
+    if remedy is None and ((held is not None and held.lacks_files) or tell_of_lacking_files(answer.stored_warnings)):
+        remedy = REMEDY_FILES
+    return remedy or missing_build_id(artifact)[1]
 
 
 def _planned(artifact: Artifact, answer: Answer, *, dwarf: bool) -> Outcome:

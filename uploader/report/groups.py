@@ -7,8 +7,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from uploader.errors import ExitCode
-from uploader.model import Concern, Decision, Outcome, Quality
+from uploader.model import Concern, Decision, Figures, Outcome, Quality
 from uploader.report.run import concerns
+from uploader.report.words import share
 from uploader.values import frozen
 
 NO_DEBUG_ADVICE = "Built without -g: function names only. Add -g1 for lines, or -g for inlined calls too."
@@ -83,6 +84,14 @@ def function_coverage(outcome: Outcome) -> float | None:
     return None if figures is None else coverage(figures.function_bytes, figures.executable_bytes)
 
 
+def measured(figures: Figures) -> str:
+    """What is known of a file's code, as shares of it."""
+    told = f"{share(figures.function_bytes, figures.executable_bytes)} of the code named"
+    if figures.line_rows:
+        told += f", {share(figures.line_bytes, figures.executable_bytes)} with lines"
+    return told
+
+
 def advice(outcome: Outcome) -> str | None:
     """What to do to get more out of this file; None where nothing is missing or nothing can be said."""
     if outcome.remedy:
@@ -92,6 +101,11 @@ def advice(outcome: Outcome) -> str | None:
     if outcome.quality is Quality.NONE and outcome.warnings:
         return NO_SYMBOLS_ADVICE
     return NO_INLINES_ADVICE if outcome.quality is Quality.LINES else None
+
+
+def remedy_of(outcome: Outcome) -> str | None:
+    """What to do about a file that needs care, or that has a remedy of its own."""
+    return advice(outcome) if group_of(outcome).needs_care else outcome.remedy
 
 
 @frozen
@@ -107,8 +121,8 @@ def advices(outcomes: Sequence[Outcome], *, limit: int) -> list[Advice]:
     """What to do, for most files first, of the files that need care; at most ``limit`` different things."""
     paths: dict[str, list[str]] = {}
     for outcome in outcomes:
-        text = advice(outcome) if group_of(outcome).needs_care else None
-        if text:
+        text = remedy_of(outcome)
+        if text and group_of(outcome).needs_care:
             paths.setdefault(text, []).append(outcome.path)
     order = Counter({text: len(files) for text, files in paths.items()}).most_common(limit)
     return [Advice(text=text, files=files, examples=tuple(paths[text][:3])) for text, files in order]

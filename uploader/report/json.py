@@ -9,6 +9,7 @@ from typing import Any
 
 from uploader.errors import SymupError
 from uploader.model import Figures, Identity, Outcome, Provenance
+from uploader.report.groups import remedy_of
 from uploader.report.run import Run, concerns
 
 SCHEMA = "symup.report/1"
@@ -60,7 +61,7 @@ def outcome_object(outcome: Outcome) -> dict[str, Any]:
         "path": outcome.path,
         "decision": outcome.decision.value,
         "reason": outcome.reason,
-        "remedy": outcome.remedy,
+        "remedy": remedy_of(outcome),
         "exit_code": int(outcome.exit_code),
         **identity_members(outcome.identity),
         "quality": None if outcome.quality is None else outcome.quality.label,

@@ -7,8 +7,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from uploader.model import Decision, Figures, LeftOut, Outcome, Quality
+from uploader.report.groups import advices, measured, remedy_of
 from uploader.report.run import Run, has_symbols
-from uploader.report.words import count, duration, printable, share, size
+from uploader.report.words import count, duration, printable, size
 
 LIST_ALL_UP_TO = 20
 """Runs with more files than this list only what needs a person, and count the rest."""
@@ -18,6 +19,9 @@ COUNTED_FROM = 3
 
 LIST_WORST = 20
 """So many failures are listed one by one, and so many reasons of each other kind."""
+
+REMEDIES_TOLD = 3
+"""So many different things to do are told of files that are only counted."""
 
 _PAST = {
     Decision.STORED: "stored",
@@ -53,6 +57,8 @@ def summary(run: Run, *, verbose: bool = False, quiet: bool = False) -> Iterator
         yield from _listed([outcome for outcome in (*calm, *grave) if outcome not in alike], verbose=verbose)
     else:
         yield from _groups(calm)
+        for each in advices(calm, limit=REMEDIES_TOLD):
+            yield f"      try: {printable(each.text)} ({count(each.files, 'file')})"
         yield from _listed(grave[:LIST_WORST])
         if len(grave) > LIST_WORST:
             yield f"  ... and {len(grave) - LIST_WORST:,} more like these; --verbose lists all, --json too"
@@ -82,8 +88,14 @@ def left_out(kind: LeftOut) -> str:
 
 def _listed(outcomes: Sequence[Outcome], *, verbose: bool = False) -> Iterator[str]:
     width = min(max((len(printable(outcome.path)) for outcome in outcomes), default=0), 48)
+    told_remedies: set[str] = set()
     for outcome in outcomes:
         yield from _lines(outcome, width)
+        remedy = remedy_of(outcome)
+        # What failed is looked at alone; many files with one warning are one thing to do.
+        if remedy and (outcome.exit_code or (outcome.warnings and remedy not in told_remedies)):
+            told_remedies.add(remedy)
+            yield f"      try: {printable(remedy)}"
         if verbose and outcome.figures is not None and (told := _told_of_ranges(outcome.figures)):
             yield f"      ranges that the debug information gets wrong: {told}"
 
@@ -100,19 +112,13 @@ def _lines(outcome: Outcome, width: int) -> Iterator[str]:
         yield f"      warning: {printable(warning)}"
     if len(outcome.warnings) > 3:
         yield f"      ... and {count(len(outcome.warnings) - 3, 'more warning')}, which --json lists"
-    if outcome.remedy and outcome.exit_code:
-        yield f"      try: {printable(outcome.remedy)}"
 
 
 def _detail(outcome: Outcome) -> str:
     figures = outcome.figures
     if outcome.exit_code or figures is None or outcome.decision not in (Decision.STORED, Decision.CONVERTED):
         return printable(outcome.reason)
-    covered = share(figures.function_bytes, figures.executable_bytes)
-    with_lines = share(figures.line_bytes, figures.executable_bytes)
-    told = f"{count(figures.functions, 'function')}, {covered} of the code named"
-    if figures.line_rows:
-        told += f", {with_lines} with lines"
+    told = f"{count(figures.functions, 'function')}, {measured(figures)}"
     read = f"{size(outcome.input_size_bytes)} -> " if outcome.input_size_bytes else ""
     told += f"; {read}{size(outcome.compressed_size_bytes or outcome.gsym_size_bytes)}"
     new = outcome.reason in ("new in the store", "") or outcome.decision is Decision.CONVERTED

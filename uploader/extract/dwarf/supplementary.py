@@ -15,6 +15,7 @@ from uploader.extract.dwarf.linked import LinkedFiles, opened
 from uploader.extract.dwarf.names import NameReader
 from uploader.extract.dwarf.sections import load_sections
 from uploader.extract.dwarf.unit_headers import read_units
+from uploader.extract.lacking import SUPPLEMENTARY_LACKS
 from uploader.symbols.columns import NameTable
 from uploader.values import frozen
 
@@ -69,7 +70,7 @@ def opened_supplementary(elf: ElfFile, files: LinkedFiles, table: NameTable) -> 
             yield found
             return
     yield Supplementary(
-        warnings=(f"the supplementary debug file {link} was not found{trouble}: names that lie in it are lost",),
+        warnings=(f"{SUPPLEMENTARY_LACKS} {link} was not found{trouble}: names that lie in it are lost",),
         missing=True,
     )
 
