@@ -1,23 +1,30 @@
 """What a peer can make a server hold, read or wait for: before its token is known, and after."""
 
+import asyncio
 import contextlib
 import json
 import select
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
 import httpx
 import pytest
 import uvicorn
+from fastapi import FastAPI
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tests.server.running_server import RunningServer
 from tests.writers.artifact_writer import make_artifact, make_gsym
 from uploader.server.app import create_app
 from uploader.server.connection import Bounds, bounded_protocol
+from uploader.server.limit import BodyLimit
 from uploader.server.tokens import Tokens
+from uploader.server.trouble import answer_errors
 from uploader.store.folder import FolderBlobs
 from uploader.transfer import wire
 from uploader.transfer.protocol import Capabilities
@@ -42,10 +49,16 @@ def served(
     store: Path, bounds: Bounds, *, tokens: Tokens | None = None, max_bodies_size_bytes: int = 1 << 28
 ) -> Iterator[int]:
     """A real server with bounds of its own, in a thread; gives its port."""
+    app = create_app(
+        FolderBlobs(store), tokens=tokens, capabilities=Capabilities(), max_bodies_size_bytes=max_bodies_size_bytes
+    )
+    with running(app, bounds) as port:
+        yield port
+
+
+@contextlib.contextmanager
+def running(app: ASGIApp, bounds: Bounds) -> Iterator[int]:
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        app = create_app(
-            FolderBlobs(store), tokens=tokens, capabilities=Capabilities(), max_bodies_size_bytes=max_bodies_size_bytes
-        )
         config = uvicorn.Config(app, http=bounded_protocol(bounds), log_level="error", lifespan="off", ws="none")
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
@@ -184,6 +197,78 @@ def test_a_body_has_to_get_on(tmp_path: Path, connect: Connect, piece_size_bytes
                 connection.sendall(b"x" * piece_size_bytes)
             closed = closed or is_closed(connection, within_seconds=0.1)
         assert closed is ends
+
+
+def test_a_body_that_the_server_is_slow_to_read_is_not_the_clients_fault(connect: Connect) -> None:
+    async def slow(scope: Scope, receive: Receive, send: Send) -> None:
+        await asyncio.sleep(3 * QUICK.window_seconds)
+        body = await Request(scope, receive).body()
+        await Response(str(len(body)))(scope, receive, send)
+
+    size_bytes = 4_000_000
+    with running(slow, QUICK) as port:
+        connection = connect(port, head("PUT", CHUNK, f"Content-Length: {size_bytes}", "Connection: close"))
+        connection.sendall(bytes(size_bytes))
+        assert answered(connection).endswith(str(size_bytes).encode())
+
+
+def limited(*, silence_seconds: float = 60.0) -> FastAPI:
+    app = FastAPI()
+    answer_errors(app)
+    app.add_middleware(BodyLimit, max_size_bytes=100, silence_seconds=silence_seconds)
+
+    async def told(request: Request) -> Response:
+        return Response(f"{len(await request.body())} bytes")
+
+    app.add_route("/body", told, methods=["PUT"])
+    return app
+
+
+@pytest.mark.parametrize("in_pieces", [False, True])
+def test_no_page_reads_a_body_over_the_limit(in_pieces: bool) -> None:
+    with running(limited(), QUICK) as port:
+
+        def answer(size_bytes: int) -> httpx.Response:
+            content = bytes(size_bytes)
+            return httpx.put(f"http://127.0.0.1:{port}/body", content=iter([content]) if in_pieces else content)
+
+        assert answer(100).text == "100 bytes"
+        assert answer(101).status_code == 413
+
+
+def test_a_body_that_is_announced_over_the_limit_is_refused_before_a_byte_of_it(
+    tmp_path: Path, connect: Connect
+) -> None:
+    with served(tmp_path / "store", Bounds(connections=8, connections_of_one_address=6)) as port:
+        for path in (NEGOTIATE, COMMIT, CHUNK):
+            connection = connect(port, head("PUT" if path is CHUNK else "POST", path, "Content-Length: 8000000000"))
+            assert answered(connection).startswith(b"HTTP/1.1 413 ")
+
+
+def test_who_falls_silent_in_a_body_is_told_that_it_took_too_long(connect: Connect) -> None:
+    patient = Bounds(connections=8, connections_of_one_address=6)
+    with running(limited(silence_seconds=0.2), patient) as port:
+        connection = connect(port, head("PUT", "/body", "Content-Length: 10") + b"x")
+        answer = answered(connection)
+        assert answer.startswith(b"HTTP/1.1 408 ")
+        assert is_closed(connection, within_seconds=5) or b"connection: close" in answer.lower()
+
+
+def test_an_answer_may_take_longer_than_a_client_may_be_silent_in_its_request(connect: Connect) -> None:
+    silence_seconds = 0.2
+
+    async def pieces() -> AsyncIterator[bytes]:
+        yield b"begun "
+        await asyncio.sleep(3 * silence_seconds)
+        yield b"done"
+
+    async def slow(scope: Scope, receive: Receive, send: Send) -> None:
+        assert await Request(scope, receive).body() == b"x"
+        await StreamingResponse(pieces(), headers={"Content-Length": "10"})(scope, receive, send)
+
+    with running(BodyLimit(slow, max_size_bytes=100, silence_seconds=silence_seconds), QUICK) as port:
+        answer = httpx.put(f"http://127.0.0.1:{port}{CHUNK}", content=b"x")
+        assert answer.text == "begun done"
 
 
 def test_an_answer_has_to_be_taken(tmp_path: Path, connect: Connect) -> None:

@@ -119,6 +119,20 @@ def test_delete_spares_what_was_refreshed(blobs: FolderBlobs) -> None:
     assert not blobs.refresh(KEY)
 
 
+@pytest.mark.skipif(os.name != "posix", reason="needs links")
+def test_a_link_leads_nobody_out_of_the_folder(blobs: FolderBlobs, tmp_path: Path) -> None:
+    outside, path = tmp_path / "outside", blobs.root / KEY
+    outside.write_bytes(b"theirs")
+    os.utime(outside, (1000, 1000))
+    path.parent.mkdir(parents=True)
+    path.symlink_to(outside)
+    assert blobs.size_bytes(KEY) == 0
+    assert not blobs.refresh(KEY)
+    assert blobs.put_if_absent(KEY, b"ours")
+    assert (path.is_symlink(), path.read_bytes()) == (False, b"ours")
+    assert (outside.read_bytes(), outside.stat().st_mtime) == (b"theirs", 1000)
+
+
 def test_list_names_everything_in_order_and_no_leftovers(blobs: FolderBlobs) -> None:
     for key in ("p/chunks/bb/2", "p/chunks/aa/1", "p/artifacts/x", "q/chunks/aa/1"):
         blobs.put_if_absent(key, b"12345")
