@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,6 +23,11 @@ def test_a_split_unit_lies_where_it_was_compiled_or_beside_the_binary() -> None:
     assert list(FilesBeside("/out/app").split(b"/build", b"/abs/a.dwo")) == ["/abs/a.dwo", "/out/a.dwo"]
 
 
+def test_a_relative_folder_of_compilation_counts_only_for_a_binary_named_without_folder() -> None:
+    assert list(FilesBeside("/out/app").split(b"obj", b"a.dwo")) == ["/out/a.dwo"]
+    assert "obj/a.dwo" in FilesBeside("app").split(b"obj", b"a.dwo")
+
+
 def test_a_link_leads_to_the_folder_of_the_real_file(tmp_path: Path) -> None:
     real = tmp_path / "real"
     real.mkdir()
@@ -30,6 +36,16 @@ def test_a_link_leads_to_the_folder_of_the_real_file(tmp_path: Path) -> None:
     files = FilesBeside(tmp_path / "app")
     assert str(real / "a.dwo") in files.split(b"/build", b"a.dwo")
     assert str(real / "app.dwp") in files.packages()
+
+
+def test_what_lies_beside_a_link_is_found_from_a_relative_path_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "app").symlink_to(tmp_path / "app")
+    monkeypatch.chdir(tmp_path)
+    found = FilesBeside("out/app").split(b"/build", b"obj/a.dwo")
+    assert {"out/obj/a.dwo", "out/a.dwo", str(tmp_path / "a.dwo")} <= set(found)
 
 
 def test_a_supplementary_file_is_found_by_path_by_tree_and_by_id() -> None:

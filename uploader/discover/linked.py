@@ -34,12 +34,14 @@ class FilesBeside:
         named = os.fsdecode(name)
         if not named or "\0" in named:
             return []
-        found = [os.path.join(os.fsdecode(directory), named)]
+        compiled = os.path.join(os.fsdecode(directory), named)
+        # A relative folder is told from where the compiler ran, which nobody knows here.
+        found = [compiled] if os.path.isabs(compiled) or self._folders[0] == "" else []
         for folder in (*self._folders, *self._debug_folders):
             if not os.path.isabs(named):
                 found.append(os.path.join(folder, named))
             found.append(os.path.join(folder, os.path.basename(named)))
-        return _each_once(path for path in found if os.path.isabs(path) or self._folders[0] == "")
+        return _each_once(found)
 
     def supplementary(self, name: bytes, build_id: bytes) -> Sequence[str]:
         """By its path from the binary, in the tree that the binary's own path is part of, and by its id in debug folders."""
