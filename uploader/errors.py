@@ -8,6 +8,7 @@
     │   ├── MalformedElf
     │   ├── MalformedDwarf
     │   └── MalformedGsym
+    ├── NotWritten                 1   a file could not be written, for want of room or by the system's trouble
     ├── UsageError                 2   the command or the configuration is off
     ├── NothingFound               3   nothing with symbols found
     ├── NotAllowed                 4   not logged in, or not allowed
@@ -74,6 +75,12 @@ class MalformedDwarf(InputError):
 
 class MalformedGsym(InputError):
     """A GSYM file that can't be decoded."""
+
+
+class NotWritten(SymupError):
+    """A file could not be written whole, though nothing is wrong with the command: no room, a broken disk, a pipe without a reader."""
+
+    default_remedy = "Make room on that disk, or name a place on another one; then run the same command again."
 
 
 class UsageError(SymupError):

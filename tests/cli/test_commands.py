@@ -50,6 +50,7 @@ def test_help_teaches_with_an_example(symup: Symup, command: str) -> None:
         (["upload"], "Missing argument"),
         (["upload", "--bogus", "x"], "No such option"),
         (["nonsense"], "No such command"),
+        (["completion"], "Missing argument 'SHELL'. Choose from: bash, zsh, fish\n"),
         (["upload", ".", "--to", "ftp://host/x"], "ftp://"),
         (["upload", ".", "--jobs", "0"], "--jobs"),
         (["upload", ".", "--require", "best"], "--require"),

@@ -88,18 +88,19 @@ def test_nothing_is_overwritten_unless_forced(symup: Symup, repository: Path) ->
     assert (repository / WORKFLOW).read_text() != "mine"
 
 
+@pytest.mark.parametrize("within", [False, True])
 @pytest.mark.parametrize("link", ["symup.toml", WORKFLOW, ".github"])
-def test_no_link_of_the_repository_leads_what_is_written_out_of_it(
-    symup: Symup, repository: Path, tmp_path: Path, link: str
+def test_no_link_leads_what_is_written_elsewhere(
+    symup: Symup, repository: Path, tmp_path: Path, link: str, within: bool
 ) -> None:
-    elsewhere = tmp_path / "elsewhere"
+    elsewhere = (repository if within else tmp_path) / "elsewhere"
     (repository / link).parent.mkdir(parents=True, exist_ok=True)
     if link == ".github":
         elsewhere.mkdir()
     (repository / link).symlink_to(elsewhere)
     ran = symup("init", repository, "--github", "--write", "--force")
     assert ran.code == ExitCode.USAGE
-    assert "leads out of the repository" in ran.err
+    assert "is a link, or lies behind one; nothing was written" in ran.err
     assert elsewhere.is_dir() == (link == ".github")
     assert not [*elsewhere.rglob("*")]
     assert not (repository / "symup.toml").is_file()

@@ -78,6 +78,15 @@ def test_a_report_that_can_not_be_is_told_before_anything_is_sent(symup: Symup, 
     assert not (tmp_path / "store").exists()
 
 
+@pytest.mark.parametrize("flag", ["--report-json", "--report-html", "--gitlab-report", "--junit", "--dotenv"])
+def test_a_hyphen_is_no_file_for_a_report(symup: Symup, build: Path, tmp_path: Path, flag: str) -> None:
+    ran = symup("upload", build, "--to", tmp_path / "store", flag, "-", cwd=tmp_path)
+    assert ran.code == ExitCode.USAGE
+    assert "--json writes the JSON report to stdout" in ran.err
+    assert not (tmp_path / "-").exists()
+    assert not (tmp_path / "store").exists()
+
+
 def test_a_broken_file_fails_as_the_gate_says_and_only_then(symup: Symup, build: Path, tmp_path: Path) -> None:
     store = tmp_path / "store"
     assert symup("upload", build, "--to", store).code == ExitCode.SOME_FAILED

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import socket
 import stat
 import threading
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from uploader.errors import UsageError
+from uploader.errors import ExitCode, NotWritten, UsageError
 from uploader.pipeline.whole_file import write_whole
 
 
@@ -57,13 +58,39 @@ def test_a_pipe_takes_the_bytes_and_stays(tmp_path: Path) -> None:
     assert stat.S_ISFIFO((tmp_path / "pipe").lstat().st_mode)
 
 
+def test_a_pipe_that_nobody_reads_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("uploader.pipeline.whole_file.READER_SECONDS", 0.0, raising=False)
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(NotWritten, match="nobody reads") as caught:
+        write_whole(tmp_path / "pipe", b"bytes")
+    assert "Start what reads it" in str(caught.value.remedy)
+    assert stat.S_ISFIFO((tmp_path / "pipe").lstat().st_mode)
+
+
+def test_a_pipe_whose_reader_goes_away_is_told(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+
+    def read_a_little_and_go() -> None:
+        select.select([reader], [], [])
+        os.read(reader, 1)
+        os.close(reader)
+
+    threading.Thread(target=read_a_little_and_go, daemon=True).start()
+    with pytest.raises(NotWritten, match="Broken pipe") as caught:
+        write_whole(tmp_path / "pipe", b"x" * (4 << 20))
+    assert "ended before it had all" in str(caught.value.remedy)
+
+
 def test_a_device_takes_the_bytes_and_stays(tmp_path: Path) -> None:
     (tmp_path / "null").symlink_to("/dev/null")
     write_whole(tmp_path / "null", b"bytes")
     assert (tmp_path / "null").is_symlink()
     (tmp_path / "full").symlink_to("/dev/full")
-    with pytest.raises(UsageError, match="No space left"):
+    with pytest.raises(NotWritten, match="No space left") as caught:
         write_whole(tmp_path / "full", b"bytes")
+    assert caught.value.exit_code is ExitCode.SOME_FAILED
+    assert "Make room" in str(caught.value.remedy)
     assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
 
 

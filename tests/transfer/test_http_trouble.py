@@ -172,6 +172,29 @@ def test_what_trying_again_can_not_mend_is_told_at_once(
     assert "\x1b" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("header", "told"),
+    [
+        (
+            ("Location: http://host:port/",),
+            r"301 and redirects to an address that can't be read \('http://host:port/'\)",
+        ),
+        (("Location: ",), "redirects to no address"),
+        ((), "redirects to no address"),
+    ],
+)
+def test_a_redirection_to_nowhere_is_told_as_one(
+    server: RunningServer, opened: Open, slept: list[float], header: tuple[str, ...], told: str
+) -> None:
+    response = status("301 Moved Permanently", *header)
+    with BadNetwork(server.port, behaviours=(answers(response),)) as network:
+        with pytest.raises(Refused, match=told) as caught:
+            opened(network.url).capabilities()
+        assert network.connections == 1
+    assert slept == []
+    assert "a proxy before it" in str(caught.value.remedy)
+
+
 def test_it_gives_up_in_the_end_and_says_how_to_go_on(opened: Open, slept: list[float]) -> None:
     now = itertools.count(0.0, 3.0)
     destination = opened("http://127.0.0.1:1", patience=Patience(monotonic=lambda: next(now)))
@@ -227,13 +250,15 @@ def test_a_server_that_wants_a_token_says_so_early(
             opened(guarded.url).capabilities()
         with pytest.raises(NotAllowed, match="valid token"):
             opened(guarded.url, token=Token("wrong")).capabilities()
-        with pytest.raises(NotAllowed, match="may not do this") as caught:
+        with pytest.raises(
+            NotAllowed, match=r'does not allow this in project p\d*: .* takes the scope "upload" there'
+        ) as caught:
             opened(guarded.url, token=token).negotiate([make_artifact().question])
         shown = (
             "".join(traceback.format_exception(caught.value)) + caplog.text + repr(vars(caught.value)) + guarded.log()
         )
         assert token.reveal() not in shown
-        assert caught.value.remedy
+        assert 'a token with the scope "upload" in this project' in str(caught.value.remedy)
 
 
 def test_two_clients_at_once_with_the_same_files_both_succeed(server: RunningServer) -> None:

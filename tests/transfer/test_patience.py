@@ -2,7 +2,7 @@ from email.utils import formatdate
 
 import pytest
 
-from uploader.transfer.patience import Patience
+from uploader.transfer.patience import Patience, duration
 
 LONGEST = Patience(uniform=lambda low, high: high)
 
@@ -24,9 +24,17 @@ def test_a_server_may_ask_for_more(retry_after: str) -> None:
     assert pause(patience, retry_after=retry_after) == 7.0
 
 
-@pytest.mark.parametrize("retry_after", ["", "soon", "-5", "1e9", "٣", "Fri, 99 Foo 2000", "9" * 400])
+@pytest.mark.parametrize("retry_after", ["", "soon", "-5", "1e9", "٣", "Fri, 99 Foo 2000"])
 def test_nonsense_is_as_good_as_not_asking(retry_after: str) -> None:
     assert pause(LONGEST, retry_after=retry_after) == 0.5
+
+
+@pytest.mark.parametrize("digits", [9, 10, 400, 5000])
+def test_the_longest_wait_is_given_up_and_told(digits: int) -> None:
+    assert pause(LONGEST, retry_after="9" * digits) is None
+    asked = LONGEST.asked_seconds("9" * digits)
+    assert asked is not None
+    assert duration(asked) == "11575 d"
 
 
 def test_a_date_gone_by_asks_for_nothing() -> None:

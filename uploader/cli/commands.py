@@ -109,7 +109,7 @@ def _usage(problem: Exception) -> UsageError | None:
         return None
     context = getattr(problem, "ctx", None)
     command = context.command_path if context is not None else "symup"
-    message = str(problem.format_message())
+    message = " ".join(str(problem.format_message()).split())
     option = getattr(problem, "option_name", "")
     if context is not None and hasattr(problem, "possibilities"):
         message = f"No such option: {option}{_did_you_mean(option, context)}"

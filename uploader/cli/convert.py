@@ -57,7 +57,7 @@ def command(
     """Write the symbols of binaries to GSYM files. Nothing leaves this machine.
 
     OUT is a folder where it exists as one or ends in '/', and for several inputs or a folder of them. A pipe or a device is written
-    into, and stays.
+    into, and stays; a pipe that has no reader within 10 seconds is an error.
 
     Example: symup convert build/server -o server.gsym
     """

@@ -245,12 +245,12 @@ def _checked(to: str) -> str:
 
 
 def _check_within(folder: Path, names: Iterable[str]) -> None:
-    """Raises `UsageError` where a link in the repository would lead what is written out of it."""
+    """Raises `UsageError` where a link in the repository would lead what is written elsewhere."""
     root = Path(os.path.realpath(folder))
     for name in names:
-        if not Path(os.path.realpath(folder / name)).is_relative_to(root):
+        if Path(os.path.realpath(folder / name)) != root / name:
             raise UsageError(
-                f"{folder / name} is a link that leads out of the repository; nothing was written",
+                f"{folder / name} is a link, or lies behind one; nothing was written",
                 remedy="Put a file or folder in the link's place, then run the same command again.",
             )
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from uploader.errors import UsageError
+from uploader.errors import NotWritten, SymupError, UsageError
 from uploader.pipeline.whole_file import write_whole
 from uploader.report.run import Run
 from uploader.values import frozen
@@ -30,6 +30,10 @@ class Reports:
         for path in (self.json, self.html, self.code_quality, self.junit, self.dotenv):
             if path is None:
                 continue
+            if path == "-":
+                raise UsageError(
+                    "- is no file for a report", remedy="--json writes the JSON report to stdout; name a file else."
+                )
             try:
                 Path(path).parent.mkdir(parents=True, exist_ok=True)
             except OSError as error:
@@ -41,13 +45,13 @@ class Reports:
     def write(self, run: Run, *, environ: Mapping[str, str]) -> None:
         """Writes all of them, whole or not at all, and adds to GitHub's own files where the environment names them.
 
-        Raises `UsageError` for the first that can't be written, after the others.
+        Raises `UsageError` or `NotWritten` for the last that can't be written, after the others.
         """
-        trouble = None
+        trouble: SymupError | None = None
         for path, text in self._texts(run):
             try:
                 write_whole(Path(path), text.encode("utf-8"))
-            except UsageError as error:
+            except (NotWritten, UsageError) as error:
                 trouble = error
         for path, text in self._github(run, environ):
             try:

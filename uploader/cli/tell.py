@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from uploader.cli import colour, terminal
 from uploader.cli.reports import Reports
-from uploader.errors import ExitCode, UsageError
+from uploader.errors import NotWritten, UsageError
 from uploader.report.run import Run
 from uploader.report.text import summary
 from uploader.report.words import printable
@@ -60,9 +60,9 @@ def run(
     _for_people(told, quiet=quiet, verbose=verbose, in_github=in_github(environ))
     try:
         reports.write(told, environ=environ)
-    except UsageError as error:
+    except (NotWritten, UsageError) as error:
         terminal.error(error)
-        return int(finished.exit_code or ExitCode.USAGE)
+        return int(finished.exit_code or error.exit_code)
     if reports.html is not None and not quiet:
         terminal.say(f"symup: the report is in {printable(reports.html)}")
     return int(finished.exit_code)

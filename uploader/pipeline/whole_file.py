@@ -3,28 +3,65 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import stat
+import time
 from pathlib import Path
 
-from uploader.errors import UsageError
+from uploader.errors import NotWritten, UsageError
+
+READER_SECONDS = 10.0
+"""So long a pipe may have no reader: whoever starts both at once can't tell which is there first."""
+
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_BROKEN = {
+    errno.EIO: "Look at the disk, or name a place on another one.",
+    errno.EPIPE: "See why what reads from it ended before it had all.",
+}
 
 
 def write_whole(target: Path, data: bytes) -> None:
     """Writes under another name first, and renames. What is there already with these bytes is only touched.
 
     Where a link is, what it leads to is written so. Into a pipe or a character device the bytes are written as they are, and it
-    stays. Raises `UsageError`, and for folders, sockets and disks.
+    stays; a pipe's reader is waited for a while. Raises `NotWritten` where there is no room or no reader, and else `UsageError`, as
+    for folders, sockets and disks.
     """
     try:
         place = _place(target)
         if place is None:
-            with open(os.open(target, os.O_WRONLY | os.O_NOCTTY), "wb") as stream:
+            with open(_opened(target), "wb") as stream:
                 stream.write(data)
         elif not _holds(place, data):
             _replace(place, data)
     except OSError as error:
-        raise UsageError(f"can't write {target}: {error.strerror or error}") from error
+        told = f"can't write {target}: {error.strerror or error}"
+        if error.errno in _NO_ROOM:
+            raise NotWritten(told) from error
+        if error.errno in _BROKEN:
+            raise NotWritten(told, remedy=_BROKEN[error.errno]) from error
+        raise UsageError(told) from error
+
+
+def _opened(target: Path) -> int:
+    """A pipe or a device, open for writing. To open a pipe would wait for its reader, who may never come."""
+    ends = time.monotonic() + READER_SECONDS
+    while True:
+        try:
+            descriptor = os.open(target, os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK)
+        except OSError as error:
+            if error.errno != errno.ENXIO or not stat.S_ISFIFO(target.stat().st_mode):
+                raise
+            if time.monotonic() >= ends:
+                raise NotWritten(
+                    f"can't write {target}: nobody reads from this pipe",
+                    remedy="Start what reads it first, or name a file.",
+                ) from error
+            time.sleep(0.02)
+        else:
+            os.set_blocking(descriptor, True)
+            return descriptor
 
 
 def _place(target: Path) -> Path | None:

@@ -29,9 +29,12 @@ class Access:
         def check(request: Request, project: str) -> str:
             grant = self.grant(request)
             if grant is not None and not grant.allows(frozenset(scopes), project):
+                # The same for every project: a name that is echoed in one case only would tell which there are.
+                wanted = " or ".join(f'"{scope}"' for scope in sorted(scopes))
                 raise NotAllowed(
-                    "this token may not do this in this project",
-                    remedy="Ask who runs the server for the scope and project.",
+                    f"this token may not do this in this project: that takes the scope {wanted} there",
+                    remedy=f"Ask who runs the server for a token with the scope {wanted} in this project; "
+                    "symup whoami tells what yours may do.",
                 )
             if not PROJECT.fullmatch(project) or ".." in project:
                 raise MalformedRequest("project: 1 to 64 lowercase letters, digits, dots, hyphens and underscores")

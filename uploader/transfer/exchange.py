@@ -6,6 +6,7 @@ import ssl
 import threading
 from collections.abc import Callable
 from typing import Generic, NoReturn, TypeVar
+from urllib.parse import unquote
 
 import httpx
 
@@ -28,6 +29,7 @@ from uploader.transfer.patience import Patience, duration
 _TRY_AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504})
 _MAX_TROUBLE_SIZE_BYTES = 64 * 1024
 _MAX_REDIRECTS = 5
+_REDIRECTIONS = frozenset({301, 302, 303, 307, 308})
 _UNREACHED_REMEDY = (
     "Check the URL, and that the server is up; then run the same command again: it resumes where it stopped."
 )
@@ -87,6 +89,7 @@ class Exchanges:
             headers={"User-Agent": f"symup/{__version__}", "Accept-Encoding": "identity"},
             follow_redirects=False,
             transport=BoundedTransport(trust_env=trust_env, max_connections=_MAX_CONNECTIONS),
+            event_hooks={"response": [self._insist_on_location]},
         )
 
     def ask(
@@ -129,7 +132,7 @@ class Exchanges:
                     again = garbled < GARBLED_ATTEMPTS
                     trouble = "what arrived there is not what was sent"
                 if not again:
-                    self._raise_refusal(status, data, len(body or b""))
+                    self._raise_refusal(status, data, len(body or b""), path)
             except _Garbled as error:
                 garbled += 1
                 self._contacted = True
@@ -233,13 +236,28 @@ class Exchanges:
         except ValueError as error:
             raise _Garbled("".join(character for character in str(error)[:200] if character.isprintable())) from error
 
+    def _insist_on_location(self, response: httpx.Response) -> None:
+        """Raises `Refused` for a redirection to nowhere. The client would read its address first, and call it a broken connection."""
+        if response.status_code not in _REDIRECTIONS:
+            return
+        named = response.headers.get("Location", "")
+        told = "no address"
+        if named:
+            try:
+                response.request.url.join(named)
+                return
+            except (httpx.InvalidURL, ValueError):
+                shown = "".join(character for character in named[:100] if character.isprintable())
+                told = f"an address that can't be read ({shown!r})"
+        raise Refused(
+            f"{self._url} answers {response.status_code} and redirects to {told}",
+            remedy="Check that the destination's URL is a symup server's, and what a proxy before it redirects.",
+        )
+
     def _redirection(self, response: httpx.Response, method: str, url: httpx.URL) -> httpx.URL | None:
-        if response.status_code not in (301, 302, 303, 307, 308):
+        if response.status_code not in _REDIRECTIONS:
             return None
-        try:
-            target = url.join(response.headers.get("Location", ""))
-        except (httpx.InvalidURL, ValueError):
-            target = httpx.URL("")
+        target = url.join(response.headers["Location"])
         same_origin = origin(target) == self._origin
         downgraded = url.scheme == "https" and target.scheme != "https"
         followed = same_origin if response.status_code in (307, 308) else False
@@ -252,14 +270,16 @@ class Exchanges:
             )
         return target
 
-    def _raise_refusal(self, status: int, data: bytes, sent_size_bytes: int) -> NoReturn:
+    def _raise_refusal(self, status: int, data: bytes, sent_size_bytes: int, path: str) -> NoReturn:
         said = _said(data)
         reason = said.get("reason") or f"status {status}"
         remedy = said.get("remedy")
         if status == 401:
             raise NotAllowed(f"{self._url} wants a valid token: {reason}", remedy=remedy or LOGIN_REMEDY)
         if status == 403:
-            raise NotAllowed(f"{self._url} does not allow this: {reason}", remedy=remedy or LOGIN_REMEDY)
+            raise NotAllowed(
+                f"{self._url} does not allow this{_in_project(path)}: {reason}", remedy=remedy or LOGIN_REMEDY
+            )
         if status == 413:
             limit = said.get("limit_size_bytes", "")
             named = f"its limit is {limit} bytes" if limit else "a proxy in between has a lower limit than the server"
@@ -342,6 +362,12 @@ def _said(data: bytes) -> dict[str, str]:
         for name in ("error", "reason", "remedy", "limit_size_bytes")
         if value.get(name) is not None
     }
+
+
+def _in_project(path: str) -> str:
+    """What an error says of the project that a request is about; nothing where it is about none."""
+    _, found, rest = path.partition("/projects/")
+    return f" in project {unquote(rest.partition('/')[0])}" if found else ""
 
 
 def origin(url: httpx.URL) -> tuple[str, str, int | None]:

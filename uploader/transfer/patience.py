@@ -10,6 +10,9 @@ from email.utils import parsedate_to_datetime
 
 from uploader.values import frozen
 
+_LONGEST_SECONDS = 1e9
+"""As good as for ever: what a server asks for beyond it is a number too long for people."""
+
 
 @frozen
 class Patience:
@@ -50,8 +53,8 @@ class Patience:
         if retry_after is None:
             return None
         text = retry_after.strip()
-        if text.isascii() and text.isdigit() and len(text) < 10:
-            return float(text)
+        if text.isascii() and text.isdigit():
+            return min(float(text), _LONGEST_SECONDS)
         try:
             return max(0.0, parsedate_to_datetime(text).timestamp() - self.wall_clock())
         except (ValueError, OverflowError):
