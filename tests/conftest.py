@@ -5,8 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-from collections.abc import Callable
+import subprocess
+from collections.abc import Callable, Generator
+from functools import partial
 from pathlib import Path
+from types import TracebackType
+from typing import NoReturn
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -40,14 +44,40 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.fixture(scope="session")
 def missing(request: pytest.FixtureRequest) -> Callable[[str], None]:
     """Ends the test for want of something that this machine lacks: a skip, or a failure where peers are required."""
-    required = bool(request.config.getoption("--require-peers"))
+    return partial(_without, request.config)
 
-    def end(reason: str) -> None:
-        if required:
-            pytest.fail(f"{reason}, and peers are required here", pytrace=False)
-        pytest.skip(reason)
 
-    return end
+def _without(config: pytest.Config, reason: str) -> NoReturn:
+    if config.getoption("--require-peers"):
+        pytest.fail(f"{reason}, and peers are required here", pytrace=False)
+    pytest.skip(reason)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None, object, object]:
+    return (yield from _started_programs(item))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    return (yield from _started_programs(item))
+
+
+def _started_programs(item: pytest.Item) -> Generator[None, object, object]:
+    """Where a test, or what it is set up with, starts a program that this machine lacks, the test ends for want of that peer."""
+    try:
+        return (yield)
+    except FileNotFoundError as error:
+        program = error.filename
+        if isinstance(program, str) and os.sep not in program and _raised_by_a_start(error.__traceback__):
+            _without(item.config, f"{program} is not installed")
+        raise
+
+
+def _raised_by_a_start(trace: TracebackType | None) -> bool:
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace is not None and trace.tb_frame.f_code.co_filename == subprocess.__file__
 
 
 @pytest.fixture(scope="session")

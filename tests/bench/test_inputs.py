@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -60,7 +61,7 @@ def test_a_build_is_made_once_and_names_the_tool_that_is_missing(cache: Path) ->
         builds.build(recipe, cache)
 
 
-def test_a_recipe_that_fails_says_what_the_compiler_said(cache: Path) -> None:
-    recipe = builds.Recipe(name="x", compiler="gcc", sources=builds.C_SOURCES, flags=("-fno-such-flag",))
+def test_a_recipe_that_fails_says_what_the_compiler_said(cache: Path, peer: Callable[[str], str]) -> None:
+    recipe = builds.Recipe(name="x", compiler=peer("gcc"), sources=builds.C_SOURCES, flags=("-fno-such-flag",))
     with pytest.raises(builds.BuildUnavailable, match="no-such-flag"):
         builds.build(recipe, cache)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -137,7 +138,7 @@ def test_levels_are_told_as_sums_and_as_real_uploads() -> None:
 def test_a_tool_that_is_missing_is_named_before_anything_is_measured(tmp_path: Path) -> None:
     done = run("wire", "--docs", str(tmp_path), environment={"LLVM_GSYMUTIL": "no-such-gsymutil"})
     assert done.returncode == 2
-    assert "not installed here: no-such-gsymutil" in done.stderr
+    assert re.search("not installed here: .*no-such-gsymutil", done.stderr)
     assert not list(tmp_path.iterdir())
 
 
