@@ -230,7 +230,8 @@ def test_no_page_reads_a_body_over_the_limit(in_pieces: bool) -> None:
 
         def answer(size_bytes: int) -> httpx.Response:
             content = bytes(size_bytes)
-            return httpx.put(f"http://127.0.0.1:{port}/body", content=iter([content]) if in_pieces else content)
+            url, headers = f"http://127.0.0.1:{port}/body", {"X-Build": "20260101"}
+            return httpx.put(url, content=iter([content]) if in_pieces else content, headers=headers)
 
         assert answer(100).text == "100 bytes"
         assert answer(101).status_code == 413
