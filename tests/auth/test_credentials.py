@@ -87,6 +87,13 @@ def test_netrc_can_lie_where_the_environment_says(tmp_path: Path) -> None:
     assert found(URL, env={"NETRC": str(path)}).reveal() == "from-there"
 
 
+def test_without_a_home_in_the_environment_netrc_lies_where_the_system_says(
+    home: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", home["HOME"])
+    assert found(URL, env={}).reveal() == "from-netrc"
+
+
 @pytest.mark.parametrize("content", ["machine", "\0\xff", "machine symbols.example.com password 'a b'"])
 def test_broken_netrc_is_as_good_as_none(tmp_path: Path, content: str) -> None:
     path = tmp_path / ".netrc"

@@ -2,19 +2,21 @@
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from pathlib import Path
 from threading import Lock
 
 import pytest
 
-from tests.writers.artifact_writer import Artifact, make_artifact, put_all
+from tests.writers.artifact_writer import Artifact, make_artifact, make_gsym, put_all
 from uploader.errors import ArtifactMismatch, Refused
 from uploader.model import Quality
+from uploader.transfer.chunks import recut
 from uploader.transfer.folder import FolderDestination
-from uploader.transfer.protocol import Holding
-from uploader.transfer.send import Sent, send
+from uploader.transfer.protocol import MIN_CHUNK_SIZE_BYTES, Answer, Committed, Holding, Manifest, Question
+from uploader.transfer.send import CHUNKS_BETWEEN_QUESTIONS, Sent, send
+from uploader.values import replace
 
 
 @pytest.fixture
@@ -59,6 +61,101 @@ def test_what_is_there_is_not_sent_again(destination: FolderDestination, pool: E
     assert first.chunks_sent == first.chunks_total - 3
     again = sent(destination, artifact, pool)
     assert (again.holding, again.committed.stored, again.chunks_sent) == (Holding.PRESENT, False, 0)
+
+
+class Watched(FolderDestination):
+    """Tells of every question after the first, and counts what arrives."""
+
+    def __init__(self, place: Path) -> None:
+        super().__init__(place, "web")
+        self.asked, self.commits = 0, 0
+        self.put: list[str] = []
+
+    def negotiate(self, questions: Sequence[Question]) -> list[Answer]:
+        self.asked += 1
+        if self.asked > 1:
+            self.meanwhile()
+        return super().negotiate(questions)
+
+    def meanwhile(self) -> None:
+        """What others do between two questions."""
+
+    def put_chunk(self, sha256: str, data: bytes) -> None:
+        super().put_chunk(sha256, data)
+        self.put.append(sha256)
+
+    def commit(self, manifest: Manifest, *, force: bool = False) -> Committed:
+        self.commits += 1
+        return super().commit(manifest, force=force)
+
+
+@pytest.fixture(scope="module")
+def large() -> Artifact:
+    """One of chunks enough to be asked about again twice."""
+    artifact = make_artifact(gsym=make_gsym("c0ffee", name_bytes=1_200_000), max_chunk_size_bytes=MIN_CHUNK_SIZE_BYTES)
+    assert len(artifact.file.chunks) > 2 * CHUNKS_BETWEEN_QUESTIONS
+    return artifact
+
+
+def test_a_file_of_many_chunks_goes_once_and_is_committed_once(tmp_path: Path, pool: Executor, large: Artifact) -> None:
+    watched = Watched(tmp_path / "store")
+    result = sent(watched, large, pool)
+    assert sorted(watched.put) == sorted(set(large.manifest.chunks))
+    assert (result.chunks_sent, watched.commits) == (result.chunks_total, 1)
+
+
+def test_what_others_sent_meanwhile_is_not_sent_again(tmp_path: Path, pool: Executor, large: Artifact) -> None:
+    class Shared(Watched):
+        def meanwhile(self) -> None:
+            put_all(FolderDestination(tmp_path / "store", "web"), large)
+
+    result = sent(Shared(tmp_path / "store"), large, pool)
+    assert result.committed.stored
+    assert result.chunks_sent == CHUNKS_BETWEEN_QUESTIONS
+
+
+def test_forced_all_chunks_go_whatever_the_destination_says_to_have(
+    tmp_path: Path, pool: Executor, large: Artifact
+) -> None:
+    put_all(FolderDestination(tmp_path / "store", "web"), large)
+
+    class Content(Watched):
+        def negotiate(self, questions: Sequence[Question]) -> list[Answer]:
+            return [replace(answer, missing_chunks=()) for answer in super().negotiate(questions)]
+
+    watched = Content(tmp_path / "store")
+    assert sent(watched, large, pool, force=True).committed.stored
+    assert sorted(watched.put) == sorted(set(large.manifest.chunks))
+
+
+def test_what_is_there_in_other_chunks_is_there(destination: FolderDestination, pool: Executor) -> None:
+    artifact = make_artifact(chunks=4)
+    sent(destination, artifact, pool)
+    file = recut(artifact.file, 2 * MIN_CHUNK_SIZE_BYTES)
+    manifest = replace(
+        artifact.manifest,
+        chunks=tuple(chunk.sha256 for chunk in file.chunks),
+        chunk_sizes_bytes=tuple(len(chunk.data) for chunk in file.chunks),
+    )
+    assert manifest.chunks != artifact.manifest.chunks
+    again = send(destination, file, manifest, executor=pool)
+    assert (again.committed.stored, again.declined, again.held) == (False, False, artifact.manifest)
+
+
+def test_who_is_replaced_by_something_better_at_once_was_stored_all_the_same(tmp_path: Path, pool: Executor) -> None:
+    poor, rich = make_artifact(quality=Quality.FUNCTIONS), make_artifact()
+    others = FolderDestination(tmp_path / "store", "web")
+
+    class Overtaken(FolderDestination):
+        def commit(self, manifest: Manifest, *, force: bool = False) -> Committed:
+            committed = super().commit(manifest, force=force)
+            put_all(others, rich)
+            assert others.commit(rich.manifest).stored
+            return committed
+
+    result = sent(Overtaken(tmp_path / "store", "web"), poor, pool)
+    assert result.committed.stored
+    assert (result.held, result.declined) == (rich.manifest, True)
 
 
 def test_worse_is_not_sent_and_forced_is(destination: FolderDestination, pool: Executor) -> None:
