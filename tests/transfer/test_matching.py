@@ -118,6 +118,39 @@ def test_the_number_of_answers_is_told(server: RunningServer, opened: Open) -> N
             opened(network.url).negotiate([ONE.question, OTHER.question])
 
 
+def test_an_answer_that_makes_no_sense_is_told_without_control_characters(server: RunningServer, opened: Open) -> None:
+    told = wire.manifest_to_json(ONE.manifest)
+    response = good(told | {"figures": told["figures"] | {"by_source": {"\x1b[31mred": "many"}}})
+    with (
+        BadNetwork(server.port, behaviours=(answers(response),) * 9) as network,
+        pytest.raises(Refused, match=r"\[31mred: a count is needed") as caught,
+    ):
+        opened(network.url).manifest(ONE.manifest.identity.primary)
+    assert caught.value.message.isprintable()
+
+
+def test_what_is_sent_says_what_it_is_and_a_question_without_a_body_says_nothing(
+    server: RunningServer, opened: Open
+) -> None:
+    heard: list[bytes] = []
+
+    def hears(client: socket.socket) -> bool:
+        heard.append(client.recv(65536, socket.MSG_PEEK).partition(b"\r\n\r\n")[0])
+        return False
+
+    chunk = ONE.file.chunks[0]
+    asks: list[Callable[[HttpDestination], object]] = [
+        lambda destination: destination.negotiate([ONE.question]),
+        lambda destination: destination.put_chunk(chunk.sha256, chunk.data),
+        lambda destination: destination.manifest(OTHER.manifest.identity.primary),
+    ]
+    for ask in asks:
+        with BadNetwork(server.port, behaviours=(hears,)) as network:
+            ask(opened(network.url))
+    types = [[line for line in head.split(b"\r\n") if line.lower().startswith(b"content-type:")] for head in heard]
+    assert types == [[b"Content-Type: application/json"], [b"Content-Type: application/octet-stream"], []]
+
+
 def test_what_else_comes_on_a_connection_with_a_garbled_answer_is_not_read(server: RunningServer, opened: Open) -> None:
     def act(client: socket.socket) -> bool:
         client.recv(65536)
