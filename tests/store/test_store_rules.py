@@ -121,6 +121,24 @@ def test_same_or_worse_is_declined_with_a_reason(store: SymbolStore, offered: Qu
     assert b"".join(store.fetch(rich.manifest.identity.primary)) == rich.gsym
 
 
+def test_what_is_lost_is_replaced_even_by_worse(store: SymbolStore, root: Path) -> None:
+    rich, poor = make_artifact(), make_artifact(quality=Quality.FUNCTIONS)
+    upload(store, rich)
+    (chunk,) = (path for path in root.rglob("*") if path.name == rich.manifest.chunks[0])
+    chunk.unlink()
+    assert upload(store, poor).stored
+    assert b"".join(store.fetch(rich.manifest.identity.primary)) == poor.gsym
+
+
+def test_what_only_claims_to_be_better_replaces_nothing(store: SymbolStore) -> None:
+    honest, boasting = make_artifact(quality=Quality.LINES), make_artifact(quality=Quality.LINES, flavour="other")
+    upload(store, honest)
+    put_all(store, boasting)
+    committed = store.commit(replace(boasting.manifest, quality=Quality.FULL))
+    assert committed == Committed(stored=False, reason="kept what is stored: it has the same quality, lines")
+    assert found(store, honest.manifest.identity.primary) == honest.manifest
+
+
 def test_force_replaces_what_is_better(store: SymbolStore) -> None:
     rich, poor = make_artifact(), make_artifact(quality=Quality.FUNCTIONS)
     upload(store, rich)
@@ -253,6 +271,16 @@ def test_gc_takes_chunks_without_manifest_after_a_week_and_nothing_else(store: S
     assert (collected.chunks, collected.chunks_size_bytes) == (1, orphan.file.compressed_size_bytes)
     assert b"".join(store.fetch(kept.manifest.identity.primary)) == kept.gsym
     assert holding(store, orphan).missing_chunks == orphan.manifest.chunks
+
+
+def test_gc_leaves_alone_what_is_no_chunk(store: SymbolStore, root: Path) -> None:
+    put_all(store, make_artifact())
+    (chunk,) = root.rglob("chunks/*/*")
+    theirs = chunk.with_name("README")
+    theirs.write_bytes(b"theirs")
+    os.utime(theirs, (1000, 1000))
+    assert store.gc(now=time.time() + 8 * DAY).chunks == 1
+    assert (chunk.exists(), theirs.exists()) == (False, True)
 
 
 def test_gc_takes_what_killed_writers_left(store: SymbolStore, root: Path) -> None:
