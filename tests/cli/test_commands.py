@@ -294,6 +294,7 @@ def test_convert_writes_files_that_inspect_and_lookup_read(symup: Symup, program
     assert page["function_bytes"] == figures["function_bytes"]
     assert page["line_bytes"] == figures["line_bytes"]
     assert page["inlines"] == figures["inlines"]
+    assert page["distinct_names"] <= figures["functions"] <= page["functions"]
 
     symbols = subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout
     address = next(line.split()[0] for line in symbols.splitlines() if line.endswith(" work_7_3"))

@@ -28,6 +28,10 @@ static inline __attribute__((always_inline)) int innermost_one(int x) { volatile
 __attribute__((noinline, cold)) int outer_function(int a) { return innermost_one(a) + innermost_one(a + 1); }
 int main(int n, char **w) { (void)w; return outer_function(n) + innermost_one(n); }
 """
+WITH_COLD_PART = """
+__attribute__((cold, noinline)) static void bad(int n) { if (n) __builtin_abort(); }
+int main(int n, char **w) { if (n > 3) { bad(n); return w[1][0]; } return n; }
+"""
 BULK = "".join(f"int bulk_{n}(int x) {{ return x * {n} + x / ({n} + 1); }}\n" for n in range(200))
 
 
@@ -64,6 +68,18 @@ def test_a_level_counts_where_it_holds_for_most_of_the_named_code() -> None:
     assert figures(100_000, 40_000, 40_000).quality is Quality.FUNCTIONS
     assert figures(100_000, 50_000, 24_999).quality is Quality.LINES
     assert figures(100_000, 50_000, 25_000).quality is Quality.FULL
+
+
+def test_a_cold_part_is_counted_alike_by_who_converts_by_the_store_and_in_the_file(tmp_path: Path) -> None:
+    run("gcc", "-O2", "-g", "-Wl,--build-id", "-x", "c", "-", "-o", "app", at=tmp_path, stdin=WITH_COLD_PART)
+    finished = uploaded(tmp_path / "app", tmp_path / "store")
+    assert finished.outcomes[0].figures is not None
+    (artifact,) = gather([tmp_path / "app"], progress=Silent()).artifacts
+    _, table = decode(memoryview(make(artifact, dwarf=True, threads=1).gsym))
+    assert "main.cold" in {bytes(table.names[name]).decode() for name in table.name}
+    assert (
+        finished.outcomes[0].figures.functions == stored(tmp_path / "store", finished).figures.functions == len(table)
+    )
 
 
 def test_the_start_up_code_of_a_small_program_is_left_out_of_the_account() -> None:

@@ -174,6 +174,31 @@ def test_deep_or_long_json_is_a_value_error(data: bytes) -> None:
 
 
 @given(st.text(alphabet=st.characters(codec=None), max_size=20))
+@pytest.mark.parametrize("read", [wire.stored_manifest, wire.manifest_from_bytes])
+def test_a_manifest_of_more_values_than_one_can_hold_is_not_even_parsed(
+    read: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def parsed(_data: bytes) -> object:
+        raise AssertionError("it was parsed")
+
+    monkeypatch.setattr(wire, "loads", parsed)
+    for filler in (b"[],", b"{},", b"1,", b"[" * 3):
+        with pytest.raises(ValueError, match="values are too many for"):
+            read(b'{"more":[' + filler * 200_000 + b"1]}")
+
+
+@given(st.integers(1, 400), st.lists(st.text(st.sampled_from(",[{"), max_size=300), max_size=12))
+def test_a_sound_manifest_is_never_one_of_too_many_values(chunks: int, warnings: list[str]) -> None:
+    manifest = replace(
+        make_artifact().manifest,
+        chunks=("0" * 64,) * chunks,
+        chunk_sizes_bytes=(1 << 16,) * chunks,
+        compressed_size_bytes=chunks << 16,
+        warnings=tuple(warnings),
+    )
+    assert wire.stored_manifest(wire.dumps(wire.manifest_to_json(manifest))) == manifest
+
+
 def test_whatever_text_is_sent_arrives_as_text_that_can_be_told(text: str) -> None:
     manifest = replace(make_artifact("aa11").manifest, file_name=text, warnings=(text,))
     read = wire.manifest_from_json(back(wire.manifest_to_json(manifest)))

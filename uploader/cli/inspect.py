@@ -211,6 +211,7 @@ def _gsym_page(path: Path, data: memoryview) -> dict[str, Any]:
         return head | {"damage": error.message}
     function_bytes = sum(table.end) - sum(table.start)
     return head | {
+        "distinct_names": len(set(table.name)),
         "inlines": len(table.node_name),
         "line_rows": len(table.row_address),
         "names": max(len(table.names) - 1, 0),
@@ -313,7 +314,8 @@ def _gsym_rows(page: dict[str, Any]) -> Iterator[tuple[str, str]]:
         return
     if page["functions"]:
         yield "addresses", f"{page['first_address']} to {page['end_address']}, base {page['base_address']}"
-    yield "functions", f"{page['functions']:,}, {size(page['function_bytes'])} of code"
+    parts = "; one in several parts counts for each" if page["distinct_names"] < page["functions"] else ""
+    yield "functions", f"{page['functions']:,}, {size(page['function_bytes'])} of code{parts}"
     yield (
         "lines",
         f"{count(page['line_rows'], 'row')} in {count(page['files'], 'file')}, {size(page['line_bytes'])} of code",

@@ -16,7 +16,7 @@ from uploader.extract.symbol_sources import read_all_symbols
 from uploader.model import Figures, Source
 from uploader.symbols.aliases import attach_aliases
 from uploader.symbols.columns import NONE, NameTable, SourceColumns, SymbolTable
-from uploader.symbols.figures import measure
+from uploader.symbols.figures import count_functions, measure
 from uploader.symbols.merge import Plan, SymbolPieces, merge
 from uploader.symbols.nested import name_with_scopes
 from uploader.symbols.range_counts import RangeCounts
@@ -109,11 +109,11 @@ def _told_of(counts: RangeCounts) -> str:
 
 
 def _functions_by_source(plan: Plan, source_of: Callable[[int], str]) -> dict[str, int]:
-    """How many functions each source gave, none of them counted twice."""
+    """How many functions each source gave, none of them counted twice but for parts with names of their own."""
     by_source: Counter[str] = Counter()
-    from_dwarf = set(plan.function) - {NONE}
+    from_dwarf = count_functions(plan.function, plan.name)
     if from_dwarf:
-        by_source[Source.DWARF] = len(from_dwarf)
+        by_source[Source.DWARF] = from_dwarf
     alone = {symbol for function, symbol in zip(plan.function, plan.symbol, strict=True) if function == NONE}
     by_source.update(map(source_of, sorted(alone)))
     return dict(by_source)

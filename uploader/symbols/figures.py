@@ -85,3 +85,33 @@ def line_coverage(table: SymbolTable, *, origin: Any = None, function: Any = Non
         if with_functions and functions[origins[i]] != none:
             with_inlines += known
     return LineCoverage(line_bytes=total, inline_bytes=with_inlines)
+
+
+def count_functions(function: Any, name: Any) -> int:
+    """The functions that pieces belong to. A part with a name of its own, like ``f.cold``, counts for itself: readers see no more of it.
+
+    ``function`` is the item of each piece and ``name`` what it is called; pieces of no function (`NONE`) don't count.
+    """
+    if not len(function):
+        return 0
+    functions: cython.uint[::1] = function
+    names: cython.uint[::1] = name
+    none: cython.uint = NONE
+    highest: cython.uint = 0
+    found: cython.Py_ssize_t = 0
+    i: cython.Py_ssize_t
+    for i in range(len(functions)):
+        if functions[i] != none and functions[i] > highest:
+            highest = functions[i]
+    first = array("I", [NONE]) * (highest + 1)
+    first_name: cython.uint[::1] = first
+    others = set()
+    for i in range(len(functions)):
+        if functions[i] == none:
+            continue
+        if first_name[functions[i]] == none:
+            first_name[functions[i]] = names[i]
+            found += 1
+        elif first_name[functions[i]] != names[i]:
+            others.add((functions[i], names[i]))
+    return found + len(others)

@@ -87,7 +87,7 @@ def manifest_of(symbol_id: SymbolId, kind: str) -> Callable[[bytes], Manifest]:
     """Reads the manifest of the artifact that has this id, as its own or as an alias."""
 
     def read(data: bytes) -> Manifest:
-        manifest = wire.manifest_from_json(wire.loads(data))
+        manifest = wire.manifest_from_bytes(data)
         if symbol_id not in (manifest.identity.primary, *manifest.identity.aliases) or manifest.kind != kind:
             raise wire.MalformedMessage(f"the manifest of {manifest.identity} in answer to {symbol_id}")
         return manifest

@@ -42,6 +42,8 @@ MAX_WARNING_CHARACTERS = 300
 MAX_EVIDENCE = 64
 MAX_DESCRIPTION_SIZE_BYTES = 64 * 1024
 """What a manifest may hold besides its chunks."""
+_CHUNK_BYTES_PER_VALUE = 16
+"""A chunk of a manifest is an object of two members, of 64 digits and more."""
 _MAX_SOURCE_CHARACTERS = 64
 _MAX_EXTRA_CHARACTERS = 128
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -67,6 +69,11 @@ def loads(data: bytes) -> object:
         return json.loads(data)
     except RecursionError:
         raise MalformedMessage("JSON nested too deep") from None
+
+
+def values_in(data: bytes) -> int:
+    """How many values JSON may hold at most, but for the outermost: told without parsing it."""
+    return data.count(b",") + data.count(b"[") + data.count(b"{")
 
 
 def unicode_text(text: str) -> str:
@@ -285,9 +292,22 @@ def manifest_from_json(value: object) -> Manifest:
     return manifest
 
 
+def manifest_from_bytes(data: bytes) -> Manifest:
+    """A manifest as a server gives it. Raises `ValueError`."""
+    return manifest_from_json(_manifest_value(data))
+
+
+def _manifest_value(data: bytes) -> object:
+    """The JSON value in ``data``, which is not parsed where it holds more values than a manifest can: one of two bytes takes a hundred."""
+    values = values_in(data)
+    if values > MAX_DESCRIPTION_SIZE_BYTES + len(data) // _CHUNK_BYTES_PER_VALUE:
+        raise MalformedMessage(f"manifest: {values} values are too many for {len(data)} bytes")
+    return loads(data)
+
+
 def stored_manifest(data: bytes) -> Manifest:
     """A manifest as a store kept it, which may have texts that no UTF-8 can spell. Raises `ValueError`."""
-    value = loads(data)
+    value = _manifest_value(data)
     try:
         return manifest_from_json(value)
     except _NotUnicode:
