@@ -320,6 +320,24 @@ def test_inspect_describes_a_binary_and_says_why_there_is_no_more_in_it(
     assert "debug sections" in symup("inspect", program).out
 
 
+def test_inspect_tells_which_split_units_are_missing_and_what_to_do(symup: Symup, cc: str, tmp_path: Path) -> None:
+    (tmp_path / "one.c").write_text("int main(void) { return 0; }\n")
+    for words in (["-g", "-gsplit-dwarf", "-c", "one.c"], ["one.o", "-Wl,--build-id", "-o", "app"]):
+        subprocess.run([cc, *words], check=True, cwd=tmp_path)
+    with_them = symup("inspect", tmp_path / "app", "--json").document["files"][0]["companions"]
+    assert with_them["missing"] == []
+    (tmp_path / "one.dwo").unlink()
+    without = symup("inspect", tmp_path / "app", "--json").document["files"][0]["companions"]
+    assert [told.partition(" (")[0] for told in without["missing"]] == ["1 of 1 split units were not found: one.dwo"]
+    (tmp_path / "one.dwo").write_bytes((tmp_path / "one.o").read_bytes())
+    other = symup("inspect", tmp_path / "app", "--json").document["files"][0]["companions"]
+    assert other["missing"] == without["missing"], "a file without the id tells no more than none"
+    told = symup("inspect", tmp_path / "app").out
+    assert re.search(r"expected quality +full, by what its headers promise\n", told)
+    assert re.search(r"makes it less +1 of 1 split units were not found: one\.dwo ", told)
+    assert "Upload where the build left its .dwo files" in told
+
+
 def test_inspect_tells_the_sound_parts_of_a_damaged_binary(symup: Symup, program: Path, tmp_path: Path) -> None:
     data = bytearray(program.read_bytes())
     with ElfFile.open(program) as elf:

@@ -99,7 +99,7 @@ BY_RULES = [
     ("X5BX5Deq___nimt_92", "nimt.nim", "nimt.[]="),
     ("eqdestroy___stdZtables_u12", "tables.nim", "std/tables.=destroy"),
 ]
-"""Recorded from gnat 12, gfortran 12, GHC 9 and Nim 1.6, with the file that the function stands in."""
+"""Composed as gnat 12, gfortran 12, GHC 9 and Nim 1.6 form names, not recorded from them; with the file that the function stands in."""
 
 PLAIN_C = [
     *("machine__init", "evlist__open", "geom__shape_area", "area__nimt_5", "vector__add_u32", "Main_main_info"),

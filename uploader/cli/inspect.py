@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -21,6 +22,7 @@ from uploader.worth import expected
 if TYPE_CHECKING:
     from uploader.binary.describe import Description
     from uploader.binary.identity import Identified
+    from uploader.pipeline.artifact import Artifact
     from uploader.pipeline.pair import DebugSources
 
 SCHEMA = "symup.inspect/1"
@@ -179,10 +181,28 @@ def _companions(found: Identified, debug: DebugSources) -> dict[str, Any]:
         "not_taken": [] if search is None else [{"path": one.path, "reason": one.reason} for one in search.rejected],
         "looked_in": [] if search is None else list(search.looked_in),
         "debuginfod": looked.debuginfod or None,
+        "missing": _missing(looked.artifact, debug),
         "expected_quality": (
             Quality.NONE if holds_nothing(looked.artifact) else looked.artifact.expected_quality
         ).label,
     }
+
+
+def _missing(artifact: Artifact, debug: DebugSources) -> list[str]:
+    """Which split units would not be found, told for each file that refers to any."""
+    from uploader.binary.elf import ElfFile
+    from uploader.extract.dwarf.referred import missing_split_units
+    from uploader.pipeline.referred import ReferredFiles
+
+    files = ReferredFiles(artifact, debug)
+    told: list[str] = []
+    # What is wrong with a file's DWARF is for conversion to tell.
+    with contextlib.suppress(InputError), contextlib.ExitStack() as opened:
+        inputs = [opened.enter_context(ElfFile.open(file.path)) for file in artifact.inputs]
+        for elf in inputs:
+            trouble = missing_split_units(elf, inputs[0].executable_ranges(), files)
+            told += [trouble] if trouble else []
+    return told
 
 
 def _gsym_page(path: Path, data: memoryview) -> dict[str, Any]:
@@ -244,7 +264,7 @@ def _binary_rows(page: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "sources", ", ".join(page["sources"]) or "none"
     for reason in page["lacks"]:
         yield "why not more", reason
-    yield "expected quality", page["expected_quality"]
+    yield "expected quality", f"{page['expected_quality']}, by what its headers promise"
     if page["debug_link"]:
         yield "names debug file", f"{page['debug_link']['name']} (CRC {page['debug_link']['crc32']})"
     yield from _companion_rows(page["companions"])
@@ -291,12 +311,18 @@ def _first(rows: list[tuple[str, str]]) -> Iterator[tuple[str, str]]:
 
 
 def _companion_rows(companions: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    from uploader.pipeline.missing import REMEDY_FILES
+
     for file in companions["found"]:
         yield "debug file", f"{file['path']}, with {', '.join(file['sources'])}"
     if companions["found"]:
-        yield "quality with it", companions["expected_quality"]
+        yield "quality with it", f"{companions['expected_quality']}, by what the headers promise"
     elif companions["looked_in"]:
         yield "debug file", f"none in {', '.join(companions['looked_in'])}"
+    for trouble in companions["missing"]:
+        yield "makes it less", trouble
+    if companions["missing"]:
+        yield "what to do", REMEDY_FILES
     for one in companions["not_taken"]:
         yield "not taken", f"{one['path']}: {one['reason']}"
     if companions["debuginfod"]:

@@ -236,7 +236,12 @@ Shard = Annotated[
 AllowEmpty = Annotated[
     bool, typer.Option("--allow-empty", help="Nothing with symbols found is no failure.", rich_help_panel=GATES)
 ]
-Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout.", rich_help_panel=REPORTS)]
+Json = Annotated[
+    bool,
+    typer.Option(
+        "--json", help="One JSON document on stdout; the report for people goes to stderr.", rich_help_panel=REPORTS
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Only errors.", rich_help_panel=REPORTS)]
 Verbose = Annotated[
     bool, typer.Option("--verbose", "-v", help="Every file, whatever became of it.", rich_help_panel=REPORTS)

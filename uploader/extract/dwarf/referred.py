@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from uploader.binary.elf import ElfFile
 from uploader.extract.dwarf.abbrev import Abbrevs
 from uploader.extract.dwarf.linked import LinkedFiles
@@ -24,3 +26,21 @@ def places(elf: ElfFile, files: LinkedFiles) -> list[str]:
     for unit in skeletons:
         found += files.split(unit.comp_dir, unit.dwo_name)
     return list(dict.fromkeys(found))
+
+
+def missing_split_units(elf: ElfFile, executable: Sequence[tuple[int, int]], files: LinkedFiles) -> str | None:
+    """Which split units decoding would not find, in its own words; None where it finds all. Raises `MalformedElf`.
+
+    A file counts by its id, as in decoding: a name in DWARF must not tell what else lies at a path.
+    """
+    from uploader.extract.dwarf.split import SplitUnits
+
+    sections = load_sections(elf)
+    units = read_units(sections, Abbrevs(sections.abbrev)).units
+    if not executable or executable[0][0] != 0:
+        for unit in units:
+            unit.walked = unit.walked and not unit.from_zero
+    split = SplitUnits(sections=sections, units=units, files=files)
+    for _ in split.parts():
+        pass
+    return split.warnings[0] if split.missing else None
