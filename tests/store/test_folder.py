@@ -208,10 +208,8 @@ WRITES: dict[str, Callable[[FolderBlobs], object]] = {
 }
 
 
-@pytest.mark.parametrize("operation", WRITES)
-def test_content_is_synced_before_its_name_and_that_before_it_is_reported(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, operation: str
-) -> None:
+def changes_by(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> list[tuple[str, str]]:
+    """The calls that change the file system, in order, each with what it is about."""
     calls: list[tuple[str, str]] = []
 
     class Watching(DyingOs):
@@ -229,14 +227,37 @@ def test_content_is_synced_before_its_name_and_that_before_it_is_reported(
             return noted
 
     monkeypatch.setattr(folder_module, "os", Watching())
+    act()
+    monkeypatch.setattr(folder_module, "os", os)
+    return calls
+
+
+@pytest.mark.parametrize("operation", WRITES)
+def test_content_is_synced_before_its_name_and_that_before_it_is_reported(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, operation: str
+) -> None:
     root = tmp_path / "store"
-    WRITES[operation](FolderBlobs(root))
+    calls = changes_by(monkeypatch, lambda: WRITES[operation](FolderBlobs(root)))
     temporary = next(what for name, what in calls if name == "replace")
     replaced = calls.index(("replace", temporary))
     assert ("fsync", temporary) in calls[:replaced]
     assert ("fsync", str(root / "p/chunks/ab")) in calls[replaced:]
     for made in (root / "p", root / "p/chunks", root / "p/chunks/ab"):
         assert ("fsync", str(made.parent)) in calls[calls.index(("mkdir", str(made))) :]
+
+
+@pytest.mark.parametrize("operation", WRITES)
+def test_folders_that_another_made_and_did_not_live_to_sync_are_synced_once(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, operation: str
+) -> None:
+    root = tmp_path / "store"
+    (root / KEY).parent.mkdir(parents=True)
+    blobs = FolderBlobs(root)
+    calls = changes_by(monkeypatch, lambda: WRITES[operation](blobs))
+    for parent in (tmp_path, root, root / "p", root / "p/chunks"):
+        assert ("fsync", str(parent)) in calls[: calls.index(("fsync", str(root / "p/chunks/ab")))]
+    again = changes_by(monkeypatch, lambda: blobs.replace(KEY, b"other"))
+    assert not {("fsync", str(root / "p")), ("fsync", str(root / "p/chunks"))} & set(again)
 
 
 def test_of_many_threads_one_puts(blobs: FolderBlobs) -> None:
