@@ -54,6 +54,12 @@ def test_all_that_is_missing_is_named_with_what_to_do() -> None:
     assert told.value.remedy == "Did you mean build/? --allow-missing skips paths that are not there."
 
 
+@pytest.mark.usefixtures("folder")
+def test_an_empty_path_as_of_an_unset_variable_is_told_as_such() -> None:
+    with pytest.raises(UsageError, match=r"^the empty path '' does not exist$"):
+        insist([""], may_allow=True)
+
+
 def test_where_nothing_is_near_the_error_says_where_paths_start(folder: Path) -> None:
     with pytest.raises(UsageError, match=r"^dist does not exist$") as told:
         insist(["dist"], may_allow=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from uploader.discover.workflows import BuildJob, Found, find
+from uploader.discover.workflows import MAX_READ_BYTES, BuildJob, Found, find
 
 
 def found(folder: Path, **workflows: str) -> Found:
@@ -93,6 +93,13 @@ def test_steps_in_one_line_called_workflows_and_what_is_no_yaml_are_told(tmp_pat
     )
     assert told.jobs == ()
     assert len(told.unread) == 4
+
+
+@pytest.mark.parametrize(("more_bytes", "jobs"), [(0, 1), (1, 0)])
+def test_a_workflow_is_read_up_to_its_largest_size(tmp_path: Path, more_bytes: int, jobs: int) -> None:
+    text = job("build", "make")
+    text += "#" * (MAX_READ_BYTES - len(text) + more_bytes)
+    assert len(found(tmp_path, a=text).jobs) == jobs
 
 
 def test_what_sends_symbols_already_is_told(tmp_path: Path) -> None:

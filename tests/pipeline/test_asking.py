@@ -62,6 +62,18 @@ def test_a_store_that_refuses_everything_is_not_asked_for_each(tmp_path: Path) -
         ask_each(store, questions[:1])
 
 
+@pytest.mark.parametrize("more", [0, 1])
+def test_as_many_are_refused_each_for_itself_as_is_said(tmp_path: Path, more: int) -> None:
+    questions = [question(number) for number in range(2 * MAX_REFUSED)]
+    bad = [each.identity.primary for each in questions[: MAX_REFUSED + more]]
+    store = Choosy(tmp_path, *bad)
+    if more:
+        with pytest.raises(Refused):
+            ask_each(store, questions)
+    else:
+        assert sum(isinstance(answer, Refused) for answer in ask_each(store, questions)) == MAX_REFUSED
+
+
 def test_what_concerns_the_whole_run_is_raised_at_once(tmp_path: Path) -> None:
     class Gone(FolderDestination):
         def negotiate(self, questions: Sequence[Question]) -> list[Answer]:

@@ -7,11 +7,13 @@ from pathlib import Path
 import pytest
 
 from tests.report.runs import broken, full, poor, skipped
+from tests.writers.artifact_writer import make_artifact, put_all
 from uploader.config import FAILS_BY_ITSELF, PathGate
 from uploader.errors import ExitCode, NetworkGaveOut
-from uploader.model import Concern, Decision, Figures, Outcome, Quality
-from uploader.pipeline.gates import Gates, Stored, judged
+from uploader.model import Concern, Decision, Figures, Identity, IdScheme, Outcome, Quality, SymbolId
+from uploader.pipeline.gates import Gates, Stored, judged, stored_figures
 from uploader.pipeline.outcomes import Finished, conclude
+from uploader.transfer.folder import FolderDestination
 from uploader.values import replace
 
 
@@ -78,6 +80,18 @@ def test_of_what_was_there_already_the_destination_is_asked_once_it_matters() ->
     assert done.outcomes[0].reason == "new in the store; 10 % of the code has lines, below the 50 % required"
     silent: Stored = lambda _outcome: None  # noqa: E731
     assert judged(finished(present), Gates(min_line_coverage=50), stored=silent).exit_code is ExitCode.DONE
+
+
+def test_the_destination_tells_the_figures_of_what_it_holds_and_else_none(tmp_path: Path) -> None:
+    destination = FolderDestination(tmp_path, "web")
+    artifact = make_artifact("c0ffee")
+    put_all(destination, artifact)
+    destination.commit(artifact.manifest)
+    held = replace(full(), identity=artifact.manifest.identity)
+    assert stored_figures(held, destination) == artifact.manifest.figures is not None
+    other = Identity(primary=SymbolId(scheme=IdScheme.GNU, value="ab" * 20))
+    assert stored_figures(replace(full(), identity=other), destination) is None
+    assert stored_figures(replace(full(), identity=None), destination) is None
 
 
 def test_a_plan_is_not_judged_by_what_it_would_replace() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.report.runs import full
+from tests.report.runs import broken, full
 from uploader.errors import ExitCode
 from uploader.model import Decision, Identity, LeftOut, Outcome, SymbolId
 from uploader.pipeline.outcomes import conclude
@@ -58,3 +58,8 @@ def test_where_nothing_is_found_the_remedy_is_for_what_was_met() -> None:
     assert nothing_found(stripped, left_out=(wheels,)) == f"Give the unstripped file.{ends}"
     assert nothing_found(left_out=(links, wheels)) == f"Only zip archives were there: unpack them.{ends}"
     assert nothing_found() == f"Check the paths and patterns.{ends}"
+
+
+def test_where_a_file_failed_something_was_found_and_the_run_ends_with_that() -> None:
+    done = conclude([broken()], error=None, extracted=0, unreached=0, allow_empty=False, paths=("build",))
+    assert (done.error, done.exit_code) == (None, broken().exit_code)

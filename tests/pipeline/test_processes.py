@@ -73,6 +73,10 @@ def test_what_a_call_raises_is_raised_here_with_its_remedy(two: Processes) -> No
     assert two.call(len, "abc") == 3
 
 
+def test_calls_one_after_another_start_no_further_process(two: Processes) -> None:
+    assert len({two.call(os.getpid) for _ in range(6)}) <= 2
+
+
 def test_two_calls_run_at_once(two: Processes) -> None:
     pids: list[int] = []
     both = threading.Barrier(2)

@@ -20,6 +20,7 @@ from uploader.store.store import SymbolStore
 from uploader.transfer.folder import FolderDestination
 from uploader.transfer.http import HttpDestination
 from uploader.transfer.protocol import Answer, Capabilities, Destination, Question
+from uploader.values import replace
 
 
 class Counting(FolderDestination):
@@ -85,6 +86,17 @@ def test_all_of_a_store_arrives_as_it_was(source: SymbolStore, tmp_path: Path) -
     for artifact in artifacts:
         assert destination.manifest(artifact.manifest.identity.primary) == artifact.manifest
         assert b"".join(destination.fetch(artifact.manifest.identity.aliases[0])) == artifact.gsym
+
+
+def test_an_artifact_is_told_by_the_name_of_its_file_or_by_its_id_where_it_has_none(
+    source: SymbolStore, tmp_path: Path
+) -> None:
+    named, nameless = make_artifact("aa11"), make_artifact("bb22")
+    for artifact, file_name in ((named, "bin/app"), (nameless, "")):
+        put_all(source, artifact)
+        assert source.commit(replace(artifact.manifest, file_name=file_name)).stored
+    told = [outcome.path for outcome in pushed(source, Counting(tmp_path / "target")).outcomes]
+    assert sorted(told) == sorted(["bin/app", str(nameless.manifest.identity)])
 
 
 def test_a_second_push_asks_once_and_sends_nothing(source: SymbolStore, tmp_path: Path) -> None:
