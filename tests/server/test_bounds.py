@@ -5,6 +5,7 @@ import contextlib
 import json
 import select
 import socket
+import sys
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -315,6 +316,24 @@ def test_where_all_are_busy_nobody_else_is_let_in(tmp_path: Path, connect: Conne
         busy[0].sendall(b"x" * 99)
         assert answered(busy[0]).startswith(b"HTTP/1.1 422 ")
         assert answered(connect(port, head("GET", "/healthz"))).startswith(b"HTTP/1.1 200 ")
+
+
+def test_connections_that_had_their_answer_make_room_for_who_comes(tmp_path: Path, connect: Connect) -> None:
+    with served(tmp_path / "store", Bounds(connections=8, connections_of_one_address=3)) as port:
+        for _ in range(7):
+            assert answered(connect(port, head("GET", "/healthz"))).startswith(b"HTTP/1.1 200 ")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a second address of this machine")
+def test_who_takes_all_connections_of_an_address_leaves_the_others_theirs(tmp_path: Path, connect: Connect) -> None:
+    with served(tmp_path / "store", Bounds(connections=100, connections_of_one_address=3)) as port:
+        for _ in range(3):
+            connection = connect(port, head("PUT", CHUNK, "Content-Length: 100", "Expect: 100-continue"))
+            assert answered(connection).startswith(b"HTTP/1.1 100 ")
+        assert is_closed(connect(port), within_seconds=5)
+        with socket.create_connection(("127.0.0.1", port), timeout=10, source_address=("127.0.0.2", 0)) as other:
+            other.sendall(head("GET", "/healthz"))
+            assert answered(other).startswith(b"HTTP/1.1 200 ")
 
 
 def test_a_request_that_tells_two_lengths_is_refused(tmp_path: Path, connect: Connect) -> None:
