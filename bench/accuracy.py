@@ -173,7 +173,8 @@ def origin(path: Path) -> dict[str, Any]:
                         makers[_maker(producer.value)] += 1
         except (DWARFError, ELFError, AssertionError, AttributeError, KeyError, ValueError, zlib.error) as error:
             # pyelftools asserts that the sections are there which the others refer to.
-            makers[f"unread ({type(error).__name__})"] += 1
+            has_strings = elf.get_section_by_name(".debug_str") is not None
+            makers[f"unread ({type(error).__name__})" if has_strings else "not told: no .debug_str"] += 1
     if versions and not makers:
         makers = _makers_of_split(path)
     return {"compilers": [maker for maker, _ in makers.most_common() if maker], "dwarf": sorted(versions)}
