@@ -37,6 +37,12 @@ def test_without_addends_the_entries_are_those_of_rel() -> None:
     ]
 
 
+def test_what_a_number_says_beyond_64_bits_counts_for_nothing() -> None:
+    overlong = b"\x85" + b"\x80" * 9 + b"\xff" * 9 + b"\x05"
+    one_entry_with_addend, addend_changes = b"\x0c", b"\x04"
+    assert decoded(one_entry_with_addend + addend_changes + overlong) == [(0, 0, 5)]
+
+
 ENTRIES = st.lists(
     st.builds(
         CrelEntry,

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from uploader.binary.dynamic import dynamic_symbols
+from tests.writers.elf_writer import ALLOC, Section, Segment, elf
+from uploader.binary.dynamic import DT_GNU_HASH, DT_STRTAB, DT_SYMTAB, dynamic_symbols
 from uploader.binary.elf import ElfFile
 from uploader.binary.headers import PT_DYNAMIC
 from uploader.binary.identity import identify
@@ -101,6 +102,22 @@ def test_such_a_file_has_its_symbols_on_the_street(library: bytes, tmp_path: Pat
     assert outcome.figures is not None
     assert outcome.figures.functions >= 202
     assert "section headers" in outcome.warnings[0]
+
+
+@pytest.mark.parametrize(("chain", "symbols"), [(b"", None), (struct.pack("<I", 0), 2), (struct.pack("<2I", 0, 1), 3)])
+def test_a_hash_table_that_ends_before_its_chains_leads_to_no_symbols(chain: bytes, symbols: int | None) -> None:
+    buckets_first_bloom_shift, bucket = struct.pack("<4I", 1, 1, 0, 0), struct.pack("<I", 1)
+    tags = {DT_SYMTAB: 0x2000, DT_STRTAB: 0x2000, DT_GNU_HASH: 0x3000}
+    dynamic = b"".join(struct.pack("<2Q", *tag) for tag in tags.items())
+    parts = [
+        Section(".dynamic", dynamic, flags=ALLOC, address=0x1000),
+        Section(".table", bytes(24 * 8), flags=ALLOC, address=0x2000),
+        Section(".hash", buckets_first_bloom_shift + bucket + chain, flags=ALLOC, address=0x3000),
+    ]
+    segments = [Segment(section=".dynamic", type=PT_DYNAMIC), Segment(section=".table"), Segment(section=".hash")]
+    with ElfFile.from_bytes(elf(parts, segments=segments, section_headers=False)) as file:
+        table = dynamic_symbols(file)
+    assert (table and table.size_bytes) == (symbols and 24 * symbols)
 
 
 @settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -148,6 +148,12 @@ def test_notes_are_found_where_either_table_is_missing() -> None:
         assert list(file.notes()) == [build_id]
 
 
+def test_a_note_without_name_and_content_is_one_even_at_the_end() -> None:
+    body = struct.pack("<6I", 0, 0, 7, 0, 0, 8)
+    with ElfFile.from_bytes(elf([Section(".notes", body, type=NOTE, flags=ALLOC)])) as file:
+        assert list(file.notes()) == [("", 7, b""), ("", 8, b"")]
+
+
 def test_notes_aligned_to_eight_bytes_are_read() -> None:
     notes = [Note("GNU", 5, b"12345678" * 3), Note("GNU", 3, b"\x03" * 20), Note("Xen", 6, b"abc")]
     body = note_bytes(notes, alignment=8)

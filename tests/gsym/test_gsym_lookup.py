@@ -14,6 +14,7 @@ from tests.writers.gsym_writer import (
     info,
     inline_node,
     line_table,
+    set_file,
 )
 from uploader.errors import MalformedGsym
 from uploader.gsym.encode import encode
@@ -108,6 +109,20 @@ def test_of_rows_at_one_address_the_last_answers() -> None:
     rows = line_table(10, advance_address(0), advance_line(5) + advance_address(0))
     gsym = one_function(info(1, rows))
     assert [gsym.lookup(address)[0].line for address in (0x1000, 0x1001)] == [15, 15]
+
+
+def test_a_row_may_name_the_last_file_and_none_behind_it() -> None:
+    named = [one_function(info(1, line_table(10, set_file(n), advance_address(0)))) for n in range(len(FILES) + 1)]
+    assert named[-2].lookup(0x1000)[0].base == b"a.c"
+    with pytest.raises(MalformedGsym, match="a file that isn't there"):
+        named[-1].lookup(0x1000)
+
+
+def test_rows_begin_with_file_1_which_a_table_without_it_does_not_have() -> None:
+    function = function_info(0x20, MAIN, info(1, line_table(10, advance_address(0))))
+    gsym = Gsym(gsym_v1([(0x1000, function)], strings=STRINGS, files=FILES[:1]))
+    with pytest.raises(MalformedGsym, match="a row names a file that isn't there"):
+        gsym.lookup(0x1000)
 
 
 def test_a_damaged_function_costs_only_itself() -> None:

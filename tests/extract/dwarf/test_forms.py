@@ -214,6 +214,19 @@ def test_a_constant_high_pc_counts_from_the_low_pc(form: str, little_endian: boo
     assert result.function("f").ranges == [(0x1000, 0x1020)]
 
 
+def test_what_would_be_a_sign_is_none_in_a_number_without_sign() -> None:
+    """In one byte 64 to 127, in two 8192 to 16383."""
+    ranges = [(start, start + 64 * number) for number, start in enumerate(range(0x100000, 130 * 0x100000, 0x100000), 1)]
+    functions = [
+        subprogram(
+            As(dw.STRX, f"f{start}"), 0, 0, low_pc=As(dw.ADDRX, dw.Address(start)), high_pc=As(dw.UDATA, end - start)
+        )
+        for start, end in ranges
+    ]
+    found = read(assemble(Unit(compile_unit(*functions), version=5)), ((0, 1 << 40),)).functions
+    assert [(each.name, each.ranges) for each in found] == [(f"f{start}", [(start, end)]) for start, end in ranges]
+
+
 @pytest.mark.parametrize("high", [0, 1 << 63, (1 << 64) - 1, (1 << 64) - 0x1000, (1 << 64) - 0xFFF])
 def test_a_high_pc_that_is_no_end_leaves_no_function_or_one_that_ends_behind_its_start(high: int) -> None:
     function = subprogram("f", 0x1000, 0, high_pc=As(dw.DATA8, high))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import struct
 from typing import Any
 
 import pytest
@@ -81,6 +82,15 @@ def test_a_unit_that_cannot_be_read_costs_itself_only(change: dict[str, Any], wo
     assert result.names == ["sound", "sound"]
     (warning,) = result.warnings
     assert words in warning
+
+
+def test_a_header_that_runs_past_its_unit_costs_that_unit_only() -> None:
+    sections = assemble(SOUND)
+    skeleton = struct.pack("<IHBBI", 8, 5, 4, 8, 0)
+    result = read(dataclasses.replace(sections, info=skeleton + bytes(sections.info)))
+    assert result.names == ["sound"]
+    (warning,) = result.warnings
+    assert "the header runs past the unit" in warning
 
 
 @pytest.mark.parametrize("length", [b"\xff\xff\xff\x7f", b"\xf0\xff\xff\xff", b"\xff\xff\xff\xff", b"\x40"])
