@@ -43,6 +43,11 @@ def test_what_a_number_says_beyond_64_bits_counts_for_nothing() -> None:
     assert decoded(one_entry_with_addend + addend_changes + overlong) == [(0, 0, 5)]
 
 
+def test_the_least_number_of_64_bits_is_read_as_it_was_written() -> None:
+    least = -(1 << 63)
+    assert decoded(crel_table([CrelEntry(0, 0, 0, least)])) == [(0, 0, 1 << 63)]
+
+
 ENTRIES = st.lists(
     st.builds(
         CrelEntry,

@@ -241,6 +241,16 @@ def test_a_wild_offset_in_the_offsets_table_finds_nothing(offset: int) -> None:
     assert ranges_of(version=5, encoding=encoding, reference=As(dw.RNGLISTX, 0), rnglists=section) == []
 
 
+def test_the_offsets_table_may_end_the_section_and_lead_back_into_itself() -> None:
+    encoding = Encoding()
+    from_0_to_8 = b"\x04\0\x08\0"
+    head = encoding.number(5, 2) + b"\x08\0" + encoding.number(2, 4)
+    section = encoding.with_length(head + from_0_to_8 + encoding.offset(0))
+    assert ranges_of(
+        version=5, encoding=encoding, reference=As(dw.RNGLISTX, 1), unit={dw.LOW_PC: 0x1000}, rnglists=section
+    ) == [(0x1000, 0x1008)]
+
+
 @given(
     pairs=st.lists(st.tuples(st.integers(0x1000, 0x1FC0), st.integers(0, 0x40)), max_size=100),
 )
