@@ -148,9 +148,10 @@ def library(
     names: bytes | None = None,
     info: int = 1 << 32 | 7,
     text: bytes = JUMP + bytes(8),
+    addend: int = 0,
 ) -> bytes:
     """A stub at 0x1000 that jumps by the slot 0x3000, which a relocation ties to the first dynamic symbol."""
-    relocation = b"".join(number.to_bytes(8, "little") for number in (0x3000, info, 0))
+    relocation = b"".join(number.to_bytes(8, "little") for number in (0x3000, info, addend))
     return elf(
         [
             Section(".plt", text, flags=CODE, address=0x1000, alignment=16),
@@ -164,6 +165,12 @@ def library(
 def test_a_stub_is_named_by_the_relocation_of_its_slot() -> None:
     stubs = read_plt(ElfFile.from_bytes(library()))
     assert (list(stubs.start), list(stubs.end), stubs.names) == ([0x1000], [0x1010], [b"outside@plt"])
+
+
+def test_a_linker_that_marks_stubs_keeps_their_address_where_others_have_an_addend() -> None:
+    """`ld -z mark-plt`, as Debian 13 and Fedora link; of data (R_X86_64_GLOB_DAT) an addend is one."""
+    assert read_plt(ElfFile.from_bytes(library(addend=0x1000))).names == [b"outside@plt"]
+    assert read_plt(ElfFile.from_bytes(library(addend=0x10, info=1 << 32 | 6))).names == [b"outside+0x10@plt"]
 
 
 def test_a_stub_for_the_lazy_resolver_is_named_by_the_number_that_it_pushes() -> None:

@@ -88,6 +88,8 @@ class BadNetwork:
         self._guard = threading.Lock()
         self._sockets: list[socket.socket] = []
         self.connections = 0
+        self.cut = 0
+        """How many connections were cut."""
         self.chunk_puts: Counter[bytes] = Counter()
         self.requests: list[bytes] = []
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=64)
@@ -140,6 +142,7 @@ class BadNetwork:
             while data := source.recv(16384):
                 if left is not None and len(data) >= left:
                     sink.sendall(data[:left])
+                    self.cut += 1
                     break
                 left = None if left is None else left - len(data)
                 if counted:

@@ -109,6 +109,17 @@ def test_where_it_never_fits_that_is_told(server: RunningServer, opened: Open, r
     assert caught.value.remedy
 
 
+@pytest.mark.parametrize("body", [b"[]", b"null", b"{}"])
+def test_an_answer_to_a_chunk_that_names_none_is_no_answer(server: RunningServer, opened: Open, body: bytes) -> None:
+    data = ONE.file.chunks[0].data
+    capabilities = opened(server.url).capabilities()
+    with BadNetwork(server.port, behaviours=(answers(status("200 OK", body=body)),) * 9) as network:
+        destination = opened(network.url)
+        destination._capabilities = capabilities
+        with pytest.raises(Refused, match="not the protocol's, 3 times"):
+            destination.put_chunk(ONE.file.chunks[0].sha256, data)
+
+
 def test_the_number_of_answers_is_told(server: RunningServer, opened: Open) -> None:
     for response, told in ((said(A, B, B), "3 answers to 2 questions"), (said(A), "1 answers to 2 questions")):
         with (

@@ -23,6 +23,7 @@ SHT_RELA, SHT_REL, SHT_DYNAMIC = 4, 9, 6
 SHF_ALLOC = 2
 DT_PLTGOT = 3
 R_IRELATIVE = {EM_X86_64: 37, EM_386: 42, EM_AARCH64: 1032}
+R_X86_64_JUMP_SLOT = 7
 
 MAX_STUBS = 1 << 20
 """Stubs that are read in one file; the largest binaries known have some ten thousand."""
@@ -244,7 +245,9 @@ class _Names:
         end = self._strings.find(b"\0", begin, begin + MAX_NAME_BYTES)
         if begin >= len(self._strings) or end <= begin:
             return b""
-        return self._strings[begin:end] + _plus(relocation.addend) + b"@plt"
+        # `ld -z mark-plt` keeps the stub's own address there, which is nothing that the loader adds (x86-64 psABI, table 4.9).
+        marked = (self._elf.machine, relocation.type) == (EM_X86_64, R_X86_64_JUMP_SLOT)
+        return self._strings[begin:end] + _plus(None if marked else relocation.addend) + b"@plt"
 
 
 def _plus(addend: int | None) -> bytes:
