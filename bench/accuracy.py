@@ -30,7 +30,7 @@ from typing import Any
 from elftools.common.exceptions import DWARFError, ELFError
 from elftools.elf.elffile import ELFFile
 
-from uploader.binary.elf import ElfFile
+from uploader.objects.elf.elf_file import ElfFile
 
 import agreement
 import cores

@@ -41,7 +41,7 @@ class Core:
 
     def compression_level(self) -> int:
         """The zstd level of what symup sends."""
-        return int(self._said("from uploader.transfer.chunks import LEVEL; print(LEVEL)"))
+        return int(self._said("from uploader.protocol.chunks import LEVEL; print(LEVEL)"))
 
     def uncompiled_modules(self) -> tuple[str, ...]:
         """The modules of the core that run as plain Python here; empty where all of it is compiled."""

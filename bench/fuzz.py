@@ -20,13 +20,13 @@ from pathlib import Path
 import atheris
 
 with atheris.instrument_imports(include=["uploader"]):
-    from uploader.binary.elf import ElfFile
-    from uploader.binary.identity import identify
     from uploader.errors import InputError
-    from uploader.extract.extract import build
     from uploader.gsym.decode import decode
     from uploader.gsym.encode import encode
     from uploader.gsym.lookup import Gsym
+    from uploader.objects.elf.elf_file import ElfFile
+    from uploader.objects.elf.identity import identify
+    from uploader.sources.extract import build
 
 SOURCE = """
 static inline int twice(int a) { return a + a; }

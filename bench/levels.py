@@ -25,7 +25,7 @@ MEGABITS = (10, 100, 1000)
 ROUNDS = 3
 
 AT_LEVEL = (
-    "import sys; from uploader.transfer import chunks; chunks.LEVEL = int(sys.argv.pop(1));"
+    "import sys; from uploader.protocol import chunks; chunks.LEVEL = int(sys.argv.pop(1));"
     " from uploader.cli.main import main; sys.exit(main())"
 )
 

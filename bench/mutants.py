@@ -1,7 +1,7 @@
 """Takes out or turns conditions of the package, one at a time, and tells which of them no test holds.
 
     python bench/mutants.py uploader/store uploader/server            # one condition of each module
-    python bench/mutants.py uploader/extract/dwarf --each 2 --seed 7  # two of each, others than by default
+    python bench/mutants.py uploader/sources/dwarf --each 2 --seed 7  # two of each, others than by default
     python bench/mutants.py uploader/gsym/layout.py --each 99 --tests tests/gsym
 
 Each mutant is one changed condition in a copy of what is committed or would be; its tests have passed there without it.

@@ -20,13 +20,13 @@ from typing import Any
 import inputs
 
 STAGES = (
-    ("uploader.extract.dwarf.sections:SectionLoader.load", "inflate"),
-    ("uploader.extract.dwarf.read:read_line_tables", "run line programs"),
-    ("uploader.extract.extract:read_all_symbols", "read symbols"),
-    ("uploader.extract.dwarf.read:read_units", "read unit headers"),
-    ("uploader.extract.dwarf.batches:Walker.walk", "walk"),
-    ("uploader.extract.dwarf.read:join_named", "walk, name and join"),
-    ("uploader.extract.extract:merge", "merge"),
+    ("uploader.sources.dwarf.sections:SectionLoader.load", "inflate"),
+    ("uploader.sources.dwarf.read:read_line_tables", "run line programs"),
+    ("uploader.sources.extract:read_all_symbols", "read symbols"),
+    ("uploader.sources.dwarf.read:read_units", "read unit headers"),
+    ("uploader.sources.dwarf.batches:Walker.walk", "walk"),
+    ("uploader.sources.dwarf.read:join_named", "walk, name and join"),
+    ("uploader.sources.extract:merge", "merge"),
     ("uploader.symbols.shape:_sort_names", "sort names"),
     ("uploader.symbols.shape:_shape", "shape"),
     ("uploader.symbols.shape:_number_files", "number files"),
@@ -86,9 +86,9 @@ def _faults() -> int:
 
 def convert(source: Path, threads: int) -> list[Stage]:
     """Converts a file and gives the stages, in the order in which they began."""
-    from uploader.binary.elf import ElfFile
-    from uploader.extract.extract import build
     from uploader.gsym.encode import encode
+    from uploader.objects.elf.elf_file import ElfFile
+    from uploader.sources.extract import build
 
     seen: list[Stage] = []
     began = time.perf_counter()

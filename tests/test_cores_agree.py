@@ -54,7 +54,7 @@ def plain_core(tmp_path_factory: pytest.TempPathFactory) -> cores.Core:
 def test_the_copy_runs_nothing_compiled(plain_core: cores.Core) -> None:
     modules = plain_core.uncompiled_modules()
     assert "uploader.gsym.line_table_encoder" in modules
-    assert any(module.startswith("uploader.extract.dwarf.") for module in modules)
+    assert any(module.startswith("uploader.sources.dwarf.") for module in modules)
 
 
 @pytest.mark.timeout(900)

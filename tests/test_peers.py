@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-NEEDS_A_COMPILER = "tests/binary/test_elf.py::test_the_build_id_is_the_one_that_readelf_tells"
+NEEDS_A_COMPILER = "tests/objects/elf/test_elf.py::test_the_build_id_is_the_one_that_readelf_tells"
 
 
 @pytest.mark.parametrize(("flags", "told"), [((), "skipped in"), (("--require-peers",), "peers are required here")])

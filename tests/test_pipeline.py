@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from uploader.destinations.folder import FolderDestination
 from uploader.errors import ExitCode, NetworkGaveOut
 from uploader.model import Decision, Outcome, Quality
 from uploader.pipeline.gather import gather
 from uploader.pipeline.upload import upload
 from uploader.pipeline.verdict import PRECEDENCE, exit_code
 from uploader.progress import Silent
-from uploader.transfer.folder import FolderDestination
-from uploader.transfer.protocol import Committed, Manifest
+from uploader.protocol.words import Committed, Manifest
 
 SOURCE = "static int twice(int x) { return 2 * x; }\nint main(int n, char **w) { (void)w; return twice(n); }\n"
 

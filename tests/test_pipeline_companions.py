@@ -19,12 +19,12 @@ from hypothesis import strategies as st
 from tests.writers import split_debug
 from tests.writers.debuginfod_server import debuginfod, scripted
 from tests.writers.elf_writer import CODE, NOBITS, NT_GNU_BUILD_ID, Note, Section, Symbol, elf
-from uploader.binary.elf import ElfFile
-from uploader.discover.debuginfod import DebugInfod, DebugInfodSettings
+from uploader.destinations.folder import FolderDestination
 from uploader.errors import InputError, UsageError
-from uploader.extract.extract import build
 from uploader.gsym.decode import decode
+from uploader.inputs.debuginfod import DebugInfod, DebugInfodSettings
 from uploader.model import Concern, Decision, Identity, IdScheme, Outcome, Quality, Source, SymbolId
+from uploader.objects.elf.elf_file import ElfFile
 from uploader.pipeline.convert import convert
 from uploader.pipeline.gather import Gathered, gather
 from uploader.pipeline.make import make
@@ -33,7 +33,7 @@ from uploader.pipeline.outcomes import Finished
 from uploader.pipeline.pair import DebugSources
 from uploader.pipeline.upload import upload
 from uploader.progress import Silent
-from uploader.transfer.folder import FolderDestination
+from uploader.sources.extract import build
 from uploader.values import replace
 
 NOWHERE = DebugSources(system_dirs=())

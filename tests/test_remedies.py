@@ -16,7 +16,7 @@ from uploader.cli.commands import COMMANDS
 ROOT = Path(__file__).parents[1]
 FLAG = re.compile(r"(?<![\w,-])--[a-z][a-z0-9-]*")
 COMMAND = re.compile(rf"symup ({'|'.join(COMMANDS)})\b")
-UPLOADING = ("transfer", "pipeline", "discover", "extract", "binary", "gsym", "symbols")
+UPLOADING = ("destinations", "protocol", "net", "pipeline", "inputs", "sources", "objects", "gsym", "symbols")
 """Rooms whose errors reach the users of `upload`."""
 
 
@@ -82,7 +82,7 @@ def test_a_remedy_names_flags_that_are_there(path: Path, line: int, text: str) -
 
 
 def test_a_flag_that_is_not_there_would_be_seen() -> None:
-    transfer = ROOT / "uploader/transfer/http.py"
+    transfer = ROOT / "uploader/destinations/server.py"
     for text, works in (
         ("Start the server with symup serve --max-such-size.", False),
         ("Use https, or say --allow-insecure.", False),

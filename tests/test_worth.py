@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from tests.writers.elf_writer import CODE, NOBITS, Note, Section, Symbol, elf
+from uploader.destinations.folder import FolderDestination
 from uploader.model import Concern, Decision, Quality, Source
 from uploader.pipeline.convert import convert
 from uploader.pipeline.gather import gather
 from uploader.pipeline.pair import DebugSources, paired
 from uploader.pipeline.upload import upload
 from uploader.progress import Silent
-from uploader.transfer.folder import FolderDestination
 from uploader.values import replace
 from uploader.worth import WORTH, adds, expected
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import compiled
 import pytest
 
-from tests.extract.dwarf.reading import unfolded
-from uploader.binary.elf import ElfFile
-from uploader.discover.linked import FilesBeside
-from uploader.extract.dwarf.read import read_dwarf
+from tests.sources.dwarf.reading import unfolded
+from uploader.inputs.linked import FilesBeside
+from uploader.objects.elf.elf_file import ElfFile
+from uploader.sources.dwarf.read import read_dwarf
 from uploader.symbols.columns import NameTable
 
 import inputs

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from uploader.transfer import chunks
+from uploader.protocol import chunks
 
 import cores
 import levels

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from elftools.elf.elffile import ELFFile
 
-from uploader.binary.elf import ElfFile
+from uploader.objects.elf.elf_file import ElfFile
 
 import agreement
 import linked

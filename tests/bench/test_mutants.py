@@ -55,8 +55,8 @@ def test_the_same_seed_draws_the_same_and_every_mutant_still_compiles() -> None:
 @pytest.mark.parametrize(
     ("module", "tests"),
     [
-        ("uploader/store/verify.py", ["tests/store"]),
-        ("uploader/extract/dwarf/walk.py", ["tests/extract/dwarf"]),
+        ("uploader/protocol/verify.py", ["tests/protocol"]),
+        ("uploader/sources/dwarf/walk.py", ["tests/sources/dwarf"]),
         ("uploader/config.py", ["tests/test_config.py"]),
     ],
 )

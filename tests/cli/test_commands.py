@@ -18,7 +18,7 @@ import pytest
 from tests.cli.conftest import PROGRAMS, Server, Struck, Symup, compile_c
 from tests.writers.gsym_writer import function_info, gsym_v1
 from uploader import __version__, core
-from uploader.binary.elf import ElfFile
+from uploader.objects.elf.elf_file import ElfFile
 from uploader.server.tokens import Scope, mint
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "report.schema.json").read_text())

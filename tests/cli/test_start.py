@@ -32,11 +32,11 @@ NEVER_AT_A_START = {
 }
 
 NEVER_FOR_A_LINKED_PROGRAM = {
-    "uploader.binary.crel",
-    "uploader.binary.relocate",
-    "uploader.discover.debuginfod",
-    "uploader.extract.dwarf.package_index",
-    "uploader.extract.dwarf.split",
+    "uploader.objects.elf.crel",
+    "uploader.objects.elf.relocate",
+    "uploader.inputs.debuginfod",
+    "uploader.sources.dwarf.package_index",
+    "uploader.sources.dwarf.split",
     "uploader.gsym.merged_functions",
     "uploader.report.github",
     "uploader.report.gitlab",
@@ -70,13 +70,13 @@ def test_converting_imports_no_library_that_it_has_no_use_for(program: Path, tmp
     assert NEVER_FOR_A_LINKED_PROGRAM.intersection(modules) == set()
     assert {name for name in COMMANDS if f"uploader.cli.{name}" in modules} == {"convert"}
     assert {
-        name for name in modules if name.startswith(("uploader.transfer", "uploader.store", "uploader.auth"))
+        name for name in modules if name.startswith(("uploader.destinations", "uploader.store", "uploader.credentials"))
     } == set()
 
 
 def test_what_is_not_needed_to_begin_waits_for_the_decoder(program: Path, tmp_path: Path) -> None:
     modules = modules_after(["convert", str(program), "-o", str(tmp_path / "out.gsym"), "--quiet"])
-    before = modules[: modules.index("uploader.extract")]
+    before = modules[: modules.index("uploader.sources")]
     assert AFTER_THE_DECODER.intersection(before) == set()
     assert AFTER_THE_DECODER.intersection(modules) == AFTER_THE_DECODER
 

@@ -30,7 +30,7 @@ def converted_digests(symup: Symup, programs: Path, folder: Path) -> dict[str, s
 def test_a_killed_client_is_resumed_and_a_third_run_sends_nothing(
     symup: Symup, server: Server, programs: Path, tmp_path: Path
 ) -> None:
-    struck = Struck("uploader.transfer.http:HttpDestination", after=CUT_AFTER, number=signal.SIGKILL)
+    struck = Struck("uploader.destinations.server:HttpDestination", after=CUT_AFTER, number=signal.SIGKILL)
     client = symup.start("upload", programs, "--to", server.url, struck=struck)
     client.communicate(timeout=90)
     assert client.returncode == -signal.SIGKILL

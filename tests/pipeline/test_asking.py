@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from uploader.destinations.folder import FolderDestination
 from uploader.errors import NetworkGaveOut, Refused
 from uploader.model import Identity, IdScheme, Quality, SymbolId
 from uploader.pipeline.asking import MAX_REFUSED, ask_each
-from uploader.transfer.folder import FolderDestination
-from uploader.transfer.protocol import Answer, Question
+from uploader.protocol.words import Answer, Question
 
 
 class Choosy(FolderDestination):

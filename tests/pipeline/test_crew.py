@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.writers.elf_writer import CODE, Note, Section, Symbol, elf
+from uploader.destinations.folder import FolderDestination
 from uploader.model import Decision, Outcome
 from uploader.pipeline import convert as convert_module
 from uploader.pipeline import crew as crew_module
@@ -22,7 +23,6 @@ from uploader.pipeline.convert import convert
 from uploader.pipeline.processes import Processes, WorkerKilled
 from uploader.pipeline.upload import upload
 from uploader.progress import Silent
-from uploader.transfer.folder import FolderDestination
 
 ROOT = Path(__file__).parents[2]
 FILES = 12

@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 
 from tests.writers.elf_writer import CODE, Section, Symbol, elf
-from uploader.binary.elf import ElfFile
-from uploader.binary.file_bytes import READ_WHOLE_BYTES
-from uploader.binary.identity import code_digest, identify
 from uploader.errors import InputError
 from uploader.model import Decision, Outcome
+from uploader.objects.elf.elf_file import ElfFile
+from uploader.objects.elf.identity import code_digest, identify
+from uploader.objects.file_bytes import READ_WHOLE_BYTES
 from uploader.pipeline import crew as crew_module
 from uploader.pipeline.convert import convert
 from uploader.pipeline.gather import gather
@@ -132,7 +132,7 @@ CUT = """
 import os, sys
 from pathlib import Path
 from uploader.cli.main import main
-from uploader.binary.elf import ElfFile
+from uploader.objects.elf.elf_file import ElfFile
 from uploader.pipeline import convert
 from uploader.pipeline.make import make as real
 

@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 
 from tests.writers.artifact_writer import make_artifact, put_all
+from uploader.destinations.folder import FolderDestination
+from uploader.destinations.send import send
 from uploader.errors import NetworkGaveOut
 from uploader.model import Decision
 from uploader.pipeline.meanwhile import ASKED_EVERY_SECONDS, Meanwhile, own_order
 from uploader.pipeline.upload import upload
 from uploader.progress import Silent
-from uploader.transfer.folder import FolderDestination
-from uploader.transfer.protocol import MIN_CHUNK_SIZE_BYTES, Answer, Holding, Question
-from uploader.transfer.send import send
+from uploader.protocol.words import MIN_CHUNK_SIZE_BYTES, Answer, Holding, Question
 from uploader.values import replace
 
 FILES: list[Any] = [make_artifact(f"{number:02x}") for number in range(1, 6)]
@@ -84,7 +84,7 @@ def test_large_files_come_first_and_those_of_a_size_in_an_order_of_ones_own() ->
 def test_a_file_of_many_chunks_that_another_sends_too_is_asked_about_in_between(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("uploader.transfer.send.CHUNKS_BETWEEN_QUESTIONS", 2)
+    monkeypatch.setattr("uploader.destinations.send.CHUNKS_BETWEEN_QUESTIONS", 2)
     assert len(LARGE.file.chunks) > 6
     put: list[str] = []
 

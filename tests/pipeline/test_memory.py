@@ -9,9 +9,9 @@ from typing import Any, cast
 import pytest
 
 from tests.writers.elf_writer import CODE, Note, Section, Symbol, elf
-from uploader.binary.elf import ElfFile
-from uploader.binary.identity import identify
 from uploader.model import Decision
+from uploader.objects.elf.elf_file import ElfFile
+from uploader.objects.elf.identity import identify
 from uploader.pipeline import memory
 from uploader.pipeline.convert import convert
 from uploader.pipeline.memory import (

@@ -10,16 +10,16 @@ import pytest
 
 from tests.server.running_server import RunningServer
 from tests.writers.artifact_writer import Artifact, make_artifact, put_all
+from uploader.destinations.folder import FolderDestination
+from uploader.destinations.server import HttpDestination
 from uploader.errors import ExitCode, NotAllowed
 from uploader.model import Concern, Decision, Quality, SymbolId
 from uploader.pipeline.outcomes import Finished
 from uploader.pipeline.push import push
 from uploader.progress import Silent
+from uploader.protocol.words import Answer, Capabilities, Destination, Question
 from uploader.store.folder import FolderBlobs
 from uploader.store.store import SymbolStore
-from uploader.transfer.folder import FolderDestination
-from uploader.transfer.http import HttpDestination
-from uploader.transfer.protocol import Answer, Capabilities, Destination, Question
 from uploader.values import replace
 
 

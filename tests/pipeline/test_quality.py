@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from uploader.destinations.folder import FolderDestination
 from uploader.errors import ExitCode
-from uploader.extract.dwarf.read import UNNAMED
 from uploader.gsym.decode import decode
 from uploader.model import START_UP_SIZE_BYTES, Concern, Decision, Figures, Quality
 from uploader.pipeline.gates import Gates, judged
@@ -20,8 +20,8 @@ from uploader.pipeline.missing import REMEDY_BUILD_ID, REMEDY_FILES
 from uploader.pipeline.outcomes import Finished
 from uploader.pipeline.upload import upload
 from uploader.progress import Silent
-from uploader.transfer.folder import FolderDestination
-from uploader.transfer.protocol import Manifest
+from uploader.protocol.words import Manifest
+from uploader.sources.dwarf.read import UNNAMED
 
 SOURCE = """
 static inline __attribute__((always_inline)) int innermost_one(int x) { volatile int y = x; return y * 3; }

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tests.writers.artifact_writer import make_artifact, put_all
+from uploader.destinations.folder import FolderDestination
 from uploader.model import SymbolId
 from uploader.pipeline.recheck import damage
-from uploader.transfer.folder import FolderDestination
-from uploader.transfer.protocol import GSYM_KIND
+from uploader.protocol.words import GSYM_KIND
 
 
 class Fleeting(FolderDestination):

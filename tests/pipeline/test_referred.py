@@ -1,4 +1,4 @@
-"""Where the files are looked for that DWARF refers to, beside what `uploader.discover.linked` finds: on debuginfod servers."""
+"""Where the files are looked for that DWARF refers to, beside what `uploader.inputs.linked` finds: on debuginfod servers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from tests.writers import split_debug
 from tests.writers.debuginfod_server import scripted
-from uploader.discover.debuginfod import DebugInfod, DebugInfodSettings
+from uploader.inputs.debuginfod import DebugInfod, DebugInfodSettings
 from uploader.pipeline.gather import gather
 from uploader.pipeline.pair import DebugSources
 from uploader.pipeline.referred import ReferredFiles

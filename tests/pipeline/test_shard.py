@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from tests.report.runs import gnu_ids
 from tests.writers import split_debug
-from uploader.binary.elf import ElfFile
-from uploader.binary.identity import identify
 from uploader.errors import UsageError
 from uploader.model import SymbolId
+from uploader.objects.elf.elf_file import ElfFile
+from uploader.objects.elf.identity import identify
 from uploader.pipeline.gather import Gathered, gather
 from uploader.pipeline.pair import DebugSources
 from uploader.pipeline.shard import Shard

@@ -21,14 +21,14 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tests.server.running_server import RunningServer
 from tests.writers.artifact_writer import make_artifact, make_gsym
+from uploader.protocol import wire
+from uploader.protocol.words import Capabilities
 from uploader.server.app import create_app
 from uploader.server.connection import Bounds, bounded_protocol
 from uploader.server.limit import BodyLimit
 from uploader.server.tokens import Tokens
 from uploader.server.trouble import answer_errors
 from uploader.store.folder import FolderBlobs
-from uploader.transfer import wire
-from uploader.transfer.protocol import Capabilities
 
 NEGOTIATE = "/v1/projects/p/artifacts:negotiate"
 COMMIT = "/v1/projects/p/artifacts:commit"

@@ -12,7 +12,7 @@ import zstandard
 from tests.server.running_server import RunningServer
 from tests.writers.artifact_writer import Artifact, make_artifact
 from uploader.model import Quality
-from uploader.transfer import wire
+from uploader.protocol import wire
 
 LIMIT_SIZE_BYTES = 256 * 1024
 numbers = itertools.count()

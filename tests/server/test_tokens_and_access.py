@@ -8,10 +8,10 @@ import pytest
 
 from tests.server.running_server import RunningServer
 from tests.writers.artifact_writer import make_artifact
-from uploader.auth.token import Token
+from uploader.credentials.token import Token
 from uploader.errors import UsageError
+from uploader.protocol import wire
 from uploader.server.tokens import Scope, digest_of, mint, read_tokens
-from uploader.transfer import wire
 
 ARTIFACT = make_artifact()
 CHUNK = ARTIFACT.file.chunks[0]

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from uploader.errors import Refused, StoreDamaged
+from uploader.protocol.words import MAX_CHUNK_SIZE_BYTES
 from uploader.store.blobs import Blob
 from uploader.store.folder import FolderBlobs
 from uploader.store.store import SymbolStore
-from uploader.transfer.protocol import MAX_CHUNK_SIZE_BYTES
 
 
 @pytest.mark.parametrize("size_bytes", [0, MAX_CHUNK_SIZE_BYTES + 1])

@@ -11,10 +11,10 @@ import pytest
 from tests.writers.artifact_writer import Artifact, make_artifact, put_all
 from uploader.errors import Refused, StoreDamaged
 from uploader.model import SymbolId
+from uploader.protocol.words import Committed, Holding
 from uploader.store.blobs import Blob
 from uploader.store.folder import FolderBlobs
 from uploader.store.store import SymbolStore
-from uploader.transfer.protocol import Committed, Holding
 from uploader.values import replace
 
 Damage = Callable[[Path], object]

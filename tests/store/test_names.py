@@ -6,9 +6,9 @@ import pytest
 
 from tests.writers.artifact_writer import Artifact, make_artifact, put_all
 from uploader.model import Quality, SymbolId
+from uploader.protocol.words import Answer, Committed, Holding
 from uploader.store.folder import FolderBlobs
 from uploader.store.store import SymbolStore
-from uploader.transfer.protocol import Answer, Committed, Holding
 
 NAMES = ("go:shared", "file:" + "0" * 32)
 

@@ -16,10 +16,10 @@ from tests.store.dying_os import DyingOs, Killed
 from tests.writers.artifact_writer import Artifact, make_artifact, put_all
 from uploader.errors import ArtifactMismatch
 from uploader.model import Quality, SymbolId
+from uploader.protocol.words import Holding
 from uploader.store import folder as folder_module
 from uploader.store.folder import FolderBlobs
 from uploader.store.store import SymbolStore
-from uploader.transfer.protocol import Holding
 
 SHARED_ALIAS = "go:shared"
 WEEKS_SECONDS = 30 * 24 * 3600.0

@@ -10,10 +10,10 @@ from tests.store.dying_os import DyingOs, Killed
 from tests.writers.artifact_writer import Artifact, make_artifact, put_all
 from uploader.errors import ArtifactMismatch, ChunkMismatch, NothingFound, Refused, StoreDamaged, UsageError
 from uploader.model import Identity, Quality, SymbolId
+from uploader.protocol.words import Answer, Committed, Holding, Manifest
 from uploader.store import folder as folder_module
 from uploader.store.folder import FolderBlobs
 from uploader.store.store import SymbolStore
-from uploader.transfer.protocol import Answer, Committed, Holding, Manifest
 from uploader.values import replace
 
 DAY = 24 * 3600

@@ -8,10 +8,10 @@ from typing import Protocol
 from uploader.gsym.decode import decode
 from uploader.gsym.encode import encode
 from uploader.model import Figures, Identity, Quality, Source, SymbolId
+from uploader.protocol.chunks import ChunkedFile, compress
+from uploader.protocol.words import MAX_CHUNK_SIZE_BYTES, MIN_CHUNK_SIZE_BYTES, Manifest, Question
 from uploader.symbols.columns import SymbolTable
 from uploader.symbols.figures import measure
-from uploader.transfer.chunks import ChunkedFile, compress
-from uploader.transfer.protocol import MAX_CHUNK_SIZE_BYTES, MIN_CHUNK_SIZE_BYTES, Manifest, Question
 from uploader.values import replace
 
 

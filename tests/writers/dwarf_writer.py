@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from tests.writers.elf_writer import CODE, NOBITS, Section, Symbol, elf
-from uploader.extract.dwarf.sections import DwarfSections
+from uploader.sources.dwarf.sections import DwarfSections
 
 COMPILE_UNIT, PARTIAL_UNIT, SUBPROGRAM, INLINED, LEXICAL_BLOCK = 0x11, 0x3C, 0x2E, 0x1D, 0x0B
 NAMESPACE, STRUCTURE_TYPE, CLASS_TYPE, VARIABLE, BASE_TYPE = 0x39, 0x13, 0x02, 0x34, 0x24

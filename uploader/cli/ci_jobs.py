@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from uploader import __version__
-from uploader.discover.build_commands import WHEELS
-from uploader.discover.release import REPOSITORY
-from uploader.discover.repository import Build, Repository
-from uploader.discover.workflows import BuildJob
+from uploader.propose.build_commands import WHEELS
+from uploader.propose.release import REPOSITORY
+from uploader.propose.repository import Build, Repository
+from uploader.propose.workflows import BuildJob
 from uploader.values import frozen
 
 GITHUB_FILE = ".github/workflows/symup.yml"

@@ -12,10 +12,10 @@ import typer
 
 from uploader import places
 from uploader.cli import ci_jobs, terminal
-from uploader.discover import release
-from uploader.discover.repository import Repository, look
-from uploader.discover.workflows import BuildJob, Found, find, read_text
 from uploader.errors import UsageError
+from uploader.propose import release
+from uploader.propose.repository import Repository, look
+from uploader.propose.workflows import BuildJob, Found, find, read_text
 from uploader.report.words import printable
 from uploader.values import frozen
 

@@ -12,16 +12,16 @@ import typer
 from uploader.cli import options, terminal
 from uploader.cli.files import mapped
 from uploader.cli.symbols import GSYM_MAGICS
-from uploader.discover.missing import insist, is_missing
 from uploader.errors import InputError, MalformedGsym, NotElf
+from uploader.inputs.missing import insist, is_missing
 from uploader.model import Quality
 from uploader.progress import Silent
 from uploader.report.words import count, printable, size
 from uploader.worth import expected
 
 if TYPE_CHECKING:
-    from uploader.binary.describe import Description
-    from uploader.binary.identity import Identified
+    from uploader.objects.elf.describe import Description
+    from uploader.objects.elf.identity import Identified
     from uploader.pipeline.artifact import Artifact
     from uploader.pipeline.pair import DebugSources
 
@@ -97,11 +97,11 @@ def _page(path: Path, debug: DebugSources) -> dict[str, Any]:
 
 
 def _binary_page(path: Path, debug: DebugSources) -> dict[str, Any]:
-    from uploader.binary.absent import absences
-    from uploader.binary.describe import describe
-    from uploader.binary.elf import ElfFile
-    from uploader.binary.identity import identify
-    from uploader.discover.archives import look_at
+    from uploader.inputs.archives import look_at
+    from uploader.objects.elf.absent import absences
+    from uploader.objects.elf.describe import describe
+    from uploader.objects.elf.elf_file import ElfFile
+    from uploader.objects.elf.identity import identify
 
     try:
         with ElfFile.open(path, mapped=False) as elf:
@@ -190,9 +190,9 @@ def _companions(found: Identified, debug: DebugSources) -> dict[str, Any]:
 
 def _missing(artifact: Artifact, debug: DebugSources) -> list[str]:
     """Which split units would not be found, told for each file that refers to any."""
-    from uploader.binary.elf import ElfFile
-    from uploader.extract.dwarf.referred import missing_split_units
+    from uploader.objects.elf.elf_file import ElfFile
     from uploader.pipeline.referred import ReferredFiles
+    from uploader.sources.dwarf.referred import missing_split_units
 
     files = ReferredFiles(artifact, debug)
     told: list[str] = []

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from uploader.auth.token import Token
 from uploader.cli import options, servers, terminal
+from uploader.credentials.token import Token
 from uploader.errors import UsageError
 from uploader.report.words import printable
 
@@ -40,7 +40,7 @@ def command(
         )
     url = servers.checked_url(dest)
 
-    from uploader.auth.keep import check_keeps, keep
+    from uploader.credentials.keep import check_keeps, keep
 
     check_keeps(url)
     token = _token(url)

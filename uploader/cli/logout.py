@@ -15,8 +15,8 @@ def command(dest: options.Dest) -> int:
     """
     url = servers.checked_url(dest)
 
-    from uploader.auth.credentials import find_token
-    from uploader.auth.keep import forget
+    from uploader.credentials.find import find_token
+    from uploader.credentials.keep import forget
 
     gone = forget(url)
     told = "is deleted from the keyring" if gone else "was not in the keyring"

@@ -12,14 +12,14 @@ from uploader import config, places
 from uploader.errors import UsageError
 
 if TYPE_CHECKING:
-    from uploader.auth.token import Token
     from uploader.cli.reports import Reports
+    from uploader.credentials.token import Token
     from uploader.pipeline.gates import Gates
     from uploader.pipeline.make import GsymForm
     from uploader.pipeline.pair import DebugSources
     from uploader.pipeline.shard import Shard as ShardPart
     from uploader.progress import Progress
-    from uploader.transfer.protocol import Destination
+    from uploader.protocol.words import Destination
 
 WHERE, WHAT, FORM, GATES = "Where to", "What to take", "Form of symbol files", "Gates"
 COST, REPORTS = "Time and memory", "Reports and output"
@@ -302,7 +302,7 @@ def debug_sources(chosen: config.Settings, observer: Progress) -> DebugSources:
     _check_confirmed(chosen, "debug_dir", chosen.debug_dir)
     debuginfod = None
     if chosen.debuginfod:
-        from uploader.discover.debuginfod import DebugInfod, DebugInfodSettings
+        from uploader.inputs.debuginfod import DebugInfod, DebugInfodSettings
 
         debuginfod = DebugInfod(DebugInfodSettings.from_environment(os.environ), note=observer.note)
     return DebugSources(debug_dirs=chosen.debug_dir, debuginfod=debuginfod)
@@ -321,7 +321,7 @@ def open_destination(chosen: config.Settings) -> Destination:
     Raises `UsageError`, and `NotAllowed` where there is a token and nobody but the checkout says that it belongs to this server.
     """
     from uploader.cli.terminal import Waits
-    from uploader.transfer.destination import open_destination as open_it
+    from uploader.destinations.open import open_destination as open_it
 
     if chosen.to is not None and not places.is_server(chosen.to):
         _check_confirmed(chosen, "to", [chosen.to])
@@ -332,7 +332,7 @@ def open_destination(chosen: config.Settings) -> Destination:
 
 def token_for(url: str, chosen: config.Settings) -> Token | None:
     """The token for the server that the settings name. Raises `UsageError`, `NotAllowed`."""
-    from uploader.auth.credentials import find_token
+    from uploader.credentials.find import find_token
 
     return find_token(url, env=os.environ, named_by=chosen.unconfirmed.get("to"))
 

@@ -81,7 +81,7 @@ def command(
 def _folder(store: Path | None, *, create: bool) -> Path:
     """The folder to serve. One that is named has to be there: with a typo in its name it would be an empty store. Raises `UsageError`."""
     if store is None:
-        from uploader.transfer.destination import default_folder
+        from uploader.destinations.open import default_folder
 
         return default_folder()
     if store.is_dir():

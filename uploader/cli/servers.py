@@ -10,8 +10,8 @@ from uploader.errors import NotAllowed, UsageError
 from uploader.model import Identity, IdScheme, Quality, SymbolId
 
 if TYPE_CHECKING:
-    from uploader.auth.token import Token
-    from uploader.transfer.protocol import Capabilities, Destination
+    from uploader.credentials.token import Token
+    from uploader.protocol.words import Capabilities, Destination
 
 _NOBODYS_ID = SymbolId(scheme=IdScheme.GNU, value="00" * 20)
 
@@ -26,7 +26,7 @@ def checked_url(dest: str) -> str:
 def check(url: str, token: Token, *, allow_insecure: bool) -> Capabilities:
     """Asks the server whether it knows the token. Raises `NotAllowed`, `NetworkGaveOut`, `Refused`, `UsageError`."""
     from uploader.cli.terminal import Waits
-    from uploader.transfer.http import HttpDestination
+    from uploader.destinations.server import HttpDestination
 
     destination = HttpDestination(url, project="default", token=token, allow_insecure=allow_insecure)
     destination.tell_waiting(Waits())
@@ -38,7 +38,7 @@ def check(url: str, token: Token, *, allow_insecure: bool) -> Capabilities:
 
 def may(destination: Destination) -> tuple[bool, bool]:
     """Whether this login may upload to, and ask what is stored in, the destination's project: asked with questions that change nothing."""
-    from uploader.transfer.protocol import Question
+    from uploader.protocol.words import Question
 
     return (
         _allowed(

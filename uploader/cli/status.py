@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from uploader.cli import colour, options, terminal
-from uploader.discover.missing import remedy_for
 from uploader.errors import ExitCode, NothingFound, StoreDamaged, UsageError
+from uploader.inputs.missing import remedy_for
 from uploader.model import Decision, LeftOut, SymbolId
 from uploader.report.text import left_out as left_out_line
 from uploader.report.words import count, printable, size
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from uploader.config import Settings
     from uploader.pipeline.artifact import Artifact
     from uploader.progress import Progress
-    from uploader.transfer.protocol import Destination, Manifest
+    from uploader.protocol.words import Destination, Manifest
 
 SCHEMA = "symup.status/1"
 STATES = ("stored", "missing", "damaged", "empty")

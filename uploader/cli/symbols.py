@@ -32,8 +32,8 @@ def symbols_for(word: str, chosen: Settings) -> bytes | memoryview:
     if magic in GSYM_MAGICS:
         return data
     if magic == ELF_MAGIC:
-        from uploader.binary.elf import ElfFile
-        from uploader.binary.identity import identify
+        from uploader.objects.elf.elf_file import ElfFile
+        from uploader.objects.elf.identity import identify
 
         with ElfFile.open(path, mapped=False) as elf:
             symbol_id = identify(elf).identity.primary
@@ -51,7 +51,7 @@ def _id(word: str) -> SymbolId:
 
 
 def _fetched(symbol_id: SymbolId, chosen: Settings) -> memoryview:
-    from uploader.transfer.spool import spooled
+    from uploader.net.spool import spooled
 
     destination = options.open_destination(chosen)
     try:

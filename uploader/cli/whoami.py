@@ -10,7 +10,7 @@ from uploader.errors import ExitCode, NotAllowed
 from uploader.report.words import printable
 
 if TYPE_CHECKING:
-    from uploader.auth.token import Token
+    from uploader.credentials.token import Token
 
 SCHEMA = "symup.whoami/1"
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from uploader.binary.identity import Identified
-from uploader.discover.companions import Search
+from uploader.inputs.companions import Search
 from uploader.model import Identity, Quality, Source
+from uploader.objects.elf.identity import Identified
 from uploader.values import frozen
 from uploader.worth import expected
 

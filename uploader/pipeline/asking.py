@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from uploader.errors import Refused
-from uploader.transfer.protocol import Answer, Destination, Question
+from uploader.protocol.words import Answer, Destination, Question
 
 MAX_REFUSED = 16
 """So many questions may be refused alone; then it isn't for the sake of a few."""

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from uploader.config import FAILS_BY_ITSELF, PathGate
-from uploader.discover.globs import matches_any
 from uploader.errors import ExitCode, QualityTooLow, SymupError
+from uploader.inputs.globs import matches_any
 from uploader.model import Concern, Decision, Figures, Outcome, Quality
 from uploader.pipeline.outcomes import Finished
 from uploader.pipeline.verdict import exit_code
@@ -18,7 +18,7 @@ from uploader.report.words import count, percent, share
 from uploader.values import frozen, replace
 
 if TYPE_CHECKING:
-    from uploader.transfer.protocol import Destination
+    from uploader.protocol.words import Destination
 
 NAMED_IN_ERROR = 3
 DEBUG_REMEDY = "Build with debug information: -g, or -g1 for lines only."

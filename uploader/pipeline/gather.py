@@ -8,15 +8,15 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from uploader.binary.elf import ElfFile
-from uploader.binary.headers import ET_CORE, ET_REL
-from uploader.binary.identity import Identified, code_digest, identify, prelinked
-from uploader.discover.build_internals import PROCEDURAL_MACROS, is_procedural_macro
-from uploader.discover.companions import Companions, build_id_of, names_of
-from uploader.discover.missing import insist, is_missing
-from uploader.discover.walk import BUILD_INTERNALS_REMEDY, Found, PassedOver, Trouble, walk
 from uploader.errors import ExitCode, InputError, NotElf
+from uploader.inputs.build_internals import PROCEDURAL_MACROS, is_procedural_macro
+from uploader.inputs.companions import Companions, build_id_of, names_of
+from uploader.inputs.missing import insist, is_missing
+from uploader.inputs.walk import BUILD_INTERNALS_REMEDY, Found, PassedOver, Trouble, walk
 from uploader.model import Concern, Decision, IdScheme, LeftOut, Outcome, SymbolId
+from uploader.objects.elf.elf_file import ElfFile
+from uploader.objects.elf.headers import ET_CORE, ET_REL
+from uploader.objects.elf.identity import Identified, code_digest, identify, prelinked
 from uploader.pipeline.artifact import Artifact
 from uploader.pipeline.outcomes import failed, skipped
 from uploader.pipeline.pair import USUAL_PLACES, DebugSources, by_base_name, completed, paired

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import ExitStack
 
-from uploader.binary.elf import ElfFile
 from uploader.errors import InputError
 from uploader.model import Figures, IdScheme, Quality, Shortfall, Source, SymbolId
+from uploader.objects.elf.elf_file import ElfFile
 from uploader.pipeline.artifact import Artifact
 from uploader.pipeline.missing import REMEDY_FILES, missing_build_id, missing_debug_info
 from uploader.pipeline.pair import USUAL_PLACES, DebugSources
@@ -78,7 +78,7 @@ def make(
         if dwarf and threads > 1:
             _inflate_ahead((elf, *companions))
         # The decoder is what takes longest to import: of a single file the largest section is inflated by then.
-        from uploader.extract.extract import build
+        from uploader.sources.extract import build
 
         linked = ReferredFiles(artifact, debug)
         extracted = build(

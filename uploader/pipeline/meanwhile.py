@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 from uploader.errors import SymupError
 from uploader.pipeline.artifact import Artifact
-from uploader.transfer.protocol import Answer, Destination, Holding, Question
+from uploader.protocol.words import Answer, Destination, Holding, Question
 
 ASKED_EVERY_SECONDS = 2.0
 _ASKED_AT_ONCE = 500

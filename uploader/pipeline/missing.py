@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from uploader.binary.headers import ET_REL
-from uploader.binary.identity import Identified
-from uploader.discover.companions import build_id_of
+from uploader.inputs.companions import build_id_of
 from uploader.model import IdScheme, Source
+from uploader.objects.elf.headers import ET_REL
+from uploader.objects.elf.identity import Identified
 from uploader.pipeline.artifact import Artifact
 
 REJECTED_TOLD = 3

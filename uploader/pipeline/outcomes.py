@@ -6,9 +6,9 @@ import signal
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from uploader.binary.identity import Identified
 from uploader.errors import ExitCode, NothingFound, SymupError
 from uploader.model import Decision, LeftOut, Outcome, Quality
+from uploader.objects.elf.identity import Identified
 from uploader.pipeline.artifact import Artifact
 from uploader.pipeline.limit import wants_memory
 from uploader.pipeline.processes import WorkerKilled

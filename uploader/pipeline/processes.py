@@ -49,8 +49,8 @@ class Processes:
         if forks():
             if count > 1:
                 # What every worker would import is imported once; a single one imports it while it inflates.
-                import uploader.extract.extract
-                import uploader.gsym.encode  # noqa: F401  # for the workers
+                import uploader.gsym.encode
+                import uploader.sources.extract  # noqa: F401  # for the workers
 
             # Looking for garbage writes to every object, and so would copy all that a forked process shares with this one.
             gc.freeze()

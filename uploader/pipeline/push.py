@@ -10,15 +10,15 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from queue import SimpleQueue
 
+from uploader.destinations.send import Sent, question_about, send_chunks
 from uploader.errors import Interrupted, NetworkGaveOut, NotAllowed, Refused, StoreDamaged, SymupError, TooLarge
 from uploader.model import Concern, Decision, Outcome
 from uploader.pipeline.crew import next_of
 from uploader.pipeline.outcomes import Finished, conclude, failed, stumbled
 from uploader.progress import Progress
+from uploader.protocol.words import Answer, Destination, Holding, Manifest
 from uploader.report.words import count
 from uploader.store.store import SymbolStore
-from uploader.transfer.protocol import Answer, Destination, Holding, Manifest
-from uploader.transfer.send import Sent, question_about, send_chunks
 from uploader.values import frozen, replace
 
 FILES_AT_ONCE = 4

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from uploader.errors import ArtifactMismatch, MalformedGsym, NothingFound, StoreDamaged
 from uploader.model import IdScheme, SymbolId
-from uploader.transfer.protocol import Destination
-from uploader.transfer.spool import spooled
+from uploader.net.spool import spooled
+from uploader.protocol.words import Destination
 
 
 def damage(destination: Destination, symbol_id: SymbolId) -> str | None:

@@ -6,13 +6,13 @@ import os
 from collections.abc import Sequence
 from itertools import chain
 
-from uploader.discover.linked import FilesBeside
+from uploader.inputs.linked import FilesBeside
 from uploader.pipeline.artifact import Artifact
 from uploader.pipeline.pair import DebugSources
 
 
 class ReferredFiles:
-    """`uploader.extract.dwarf.linked.LinkedFiles` for all the files of an artifact together."""
+    """`uploader.sources.dwarf.linked.LinkedFiles` for all the files of an artifact together."""
 
     def __init__(self, artifact: Artifact, debug: DebugSources) -> None:
         # DWARF lies in the last that was found, if any was: its own surroundings come first.

@@ -7,17 +7,17 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from uploader import __version__
-from uploader.binary.elf import ElfFile
-from uploader.binary.identity import file_id
 from uploader.errors import InputError
 from uploader.model import Figures, Quality, Shortfall
+from uploader.objects.elf.elf_file import ElfFile
+from uploader.objects.elf.identity import file_id
 from uploader.pipeline.artifact import Artifact, expected_quality
 from uploader.pipeline.pair import DebugSources
 from uploader.pipeline.referred import ReferredFiles
 from uploader.values import replace
 
 if TYPE_CHECKING:
-    from uploader.transfer.protocol import Answer
+    from uploader.protocol.words import Answer
 
 MAX_EVIDENCE = 64
 DIGITS = 16
@@ -66,7 +66,7 @@ def _evidence(artifact: Artifact, *, dwarf: bool, debug: DebugSources, lacks_fil
 
 def _ids_of_referred(artifact: Artifact, debug: DebugSources) -> set[str]:
     """The file ids of all that lies where a file may lie that the artifact's DWARF refers to, whether it fits or not."""
-    from uploader.extract.dwarf.referred import places
+    from uploader.sources.dwarf.referred import places
 
     files = ReferredFiles(artifact, replace(debug, debuginfod=None))
     found = set()

@@ -13,8 +13,8 @@ from functools import partial
 from pathlib import Path
 
 from uploader import __version__
+from uploader.destinations.send import Sent, send
 from uploader.errors import Interrupted, NetworkGaveOut, NotAllowed, Refused, SymupError
-from uploader.extract.lacking import tell_of_lacking_files
 from uploader.model import Concern, Decision, Figures, LeftOut, Outcome, Provenance, Quality, Shortfall, Source
 from uploader.pipeline.artifact import Artifact
 from uploader.pipeline.asking import ask_each
@@ -39,17 +39,17 @@ from uploader.pipeline.schedule import Schedule, threads_for
 from uploader.pipeline.shard import Shard
 from uploader.pipeline.shortfall import nothing_new
 from uploader.progress import Progress
-from uploader.report.words import count
-from uploader.transfer.chunks import ChunkedFile, compress
-from uploader.transfer.protocol import (
+from uploader.protocol.chunks import ChunkedFile, compress
+from uploader.protocol.wire import bounded_warnings, unicode_text
+from uploader.protocol.words import (
     Answer,
     Destination,
     Holding,
     Manifest,
     Question,
 )
-from uploader.transfer.send import Sent, send
-from uploader.transfer.wire import bounded_warnings, unicode_text
+from uploader.report.words import count
+from uploader.sources.lacking import tell_of_lacking_files
 from uploader.values import frozen
 
 FILES_IN_SENDING = 4

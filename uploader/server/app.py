@@ -13,6 +13,8 @@ from pydantic.json_schema import models_json_schema
 from uploader import __version__
 from uploader.errors import NothingFound
 from uploader.model import SymbolId
+from uploader.protocol import wire
+from uploader.protocol.words import GSYM_KIND, TOKENS_FEATURE, Capabilities, Manifest
 from uploader.server import models
 from uploader.server.access import Access
 from uploader.server.body import MAX_BODIES_SIZE_BYTES, BodyRoom, parsed
@@ -23,8 +25,6 @@ from uploader.server.tokens import Scope, Tokens
 from uploader.server.trouble import MalformedRequest, answer_errors
 from uploader.store.blobs import Blobs
 from uploader.store.store import SymbolStore
-from uploader.transfer import wire
-from uploader.transfer.protocol import GSYM_KIND, TOKENS_FEATURE, Capabilities, Manifest
 
 _MODEL = "#/components/schemas/{model}"
 _PROJECT = "/v1/projects/{project}"

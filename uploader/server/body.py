@@ -9,9 +9,9 @@ from fastapi import Request
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
+from uploader.protocol import wire
 from uploader.server.limit import BodyTooLarge
 from uploader.server.trouble import MalformedRequest
-from uploader.transfer import wire
 
 # A question has some ten values, a digest or a chunk of a manifest two or three in at least 67 bytes.
 _VALUES_PER_QUESTION = 16

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from fastapi import Request
 from fastapi.responses import Response, StreamingResponse
 
+from uploader.protocol.words import Manifest
 from uploader.store.store import SymbolStore
-from uploader.transfer.protocol import Manifest
 
 MEDIA_TYPE = "application/vnd.gsym"
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")

@@ -1,4 +1,4 @@
-"""The documents of the HTTP protocol, for FastAPI to check and to publish as OpenAPI. `uploader.transfer.wire` has the final say."""
+"""The documents of the HTTP protocol, for FastAPI to check and to publish as OpenAPI. `uploader.protocol.wire` has the final say."""
 
 from __future__ import annotations
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from uploader.errors import UsageError
+from uploader.protocol.words import MAX_CHUNK_SIZE_BYTES, Capabilities
 from uploader.store.folder import FolderBlobs
-from uploader.transfer.protocol import MAX_CHUNK_SIZE_BYTES, Capabilities
 
 if TYPE_CHECKING:
     from uploader.server.connection import Bounds

@@ -19,10 +19,10 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from uploader.auth.token import Token
+from uploader.credentials.token import Token
 from uploader.errors import UsageError
+from uploader.protocol.wire import is_sha256
 from uploader.store.layout import checked_project
-from uploader.transfer.wire import is_sha256
 from uploader.values import frozen
 
 ANY_PROJECT = "*"

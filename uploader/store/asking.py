@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 
 from uploader.errors import Refused
 from uploader.model import SymbolId
+from uploader.protocol.words import Answer, Holding, Manifest, Question
 from uploader.store.chunks import Chunks, Stock
 from uploader.store.names import Names
-from uploader.transfer.protocol import Answer, Holding, Manifest, Question
 from uploader.values import frozen
 
 # Enough for the questions of one file under several ids; a manifest may take some megabytes of memory.

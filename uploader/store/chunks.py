@@ -6,10 +6,10 @@ import hashlib
 from collections.abc import Iterable
 
 from uploader.errors import ChunkMismatch, Refused, StoreDamaged
+from uploader.protocol import wire
+from uploader.protocol.words import MAX_CHUNK_SIZE_BYTES, Manifest
 from uploader.store import layout
 from uploader.store.blobs import Blobs
-from uploader.transfer import wire
-from uploader.transfer.protocol import MAX_CHUNK_SIZE_BYTES, Manifest
 
 
 class Chunks:

@@ -16,7 +16,7 @@ import re
 
 from uploader.errors import UsageError
 from uploader.model import IdScheme, SymbolId
-from uploader.transfer.wire import KIND, is_sha256
+from uploader.protocol.wire import KIND, is_sha256
 
 PROJECT = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?")
 

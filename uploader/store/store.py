@@ -10,13 +10,13 @@ from collections.abc import Iterator, Sequence
 
 from uploader.errors import ArtifactMismatch, NothingFound, Refused, StoreDamaged
 from uploader.model import SymbolId
-from uploader.store import layout, verify
+from uploader.protocol import verify, wire
+from uploader.protocol.words import GSYM_KIND, Answer, Committed, Manifest, Question
+from uploader.store import layout
 from uploader.store.asking import Asking, Entry, is_new, told_lost
 from uploader.store.blobs import Blobs
 from uploader.store.chunks import Chunks, Stock
 from uploader.store.names import Names
-from uploader.transfer import wire
-from uploader.transfer.protocol import GSYM_KIND, Answer, Committed, Manifest, Question
 from uploader.values import frozen
 
 WEEK_SECONDS = 7 * 24 * 3600.0

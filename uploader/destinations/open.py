@@ -1,0 +1,68 @@
+"""Opens the place that DEST names: a symbol server, or a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from uploader import places
+from uploader.credentials.token import Token
+from uploader.destinations.folder import FolderDestination
+from uploader.errors import UsageError
+from uploader.protocol.words import Destination
+from uploader.store.layout import checked_project
+
+FindToken = Callable[[str], Token | None]
+
+_OBJECT_STORAGE = {"s3", "gs", "az"}
+
+
+def no_token(_url: str) -> Token | None:
+    """Finds none."""
+    return None
+
+
+def default_folder() -> Path:
+    """The folder that stands in where no destination is named: in the user's data directory."""
+    import platformdirs
+
+    return platformdirs.user_data_path("symup", appauthor=False) / "store"
+
+
+def open_destination(
+    dest: str | None,
+    *,
+    project: str,
+    env: Mapping[str, str],
+    token: FindToken = no_token,
+    allow_insecure: bool = False,
+) -> Destination:
+    """The destination ``dest``: ``https://host/base`` or ``http://…``, a path or ``file:///…``; None is `default_folder`.
+
+    ``token`` is asked for a server's URL only. Nothing is contacted or made yet. ``allow_insecure`` lets a token travel over plain
+    http beyond loopback. Raises `UsageError`: for what can't be read or isn't supported, for a bad project name, and without
+    ``dest`` where ``env`` says that this is a CI job, since that folder would go with the runner.
+    """
+    checked_project(project)
+    if dest is None or not dest.strip():
+        if env.get("CI", "").strip().lower() not in ("", "0", "false", "no"):
+            raise UsageError(
+                "no destination is named, and a folder on this CI runner would go with it",
+                remedy="Name one with --to or SYMUP_TO: a symbol server's URL, or a folder that outlives the job.",
+            )
+        return FolderDestination(default_folder(), project)
+    if places.is_server(dest):
+        from uploader.destinations.server import HttpDestination
+
+        url = places.server_url(dest)
+        return HttpDestination(url, project=project, token=token(url), allow_insecure=allow_insecure)
+    folder = places.folder_of(dest)
+    if folder is not None:
+        return FolderDestination(folder, project)
+    scheme = places.scheme_of(dest)
+    if scheme in _OBJECT_STORAGE:
+        raise UsageError(
+            f"{scheme}:// destinations are not there yet",
+            remedy="Run `symup serve` over a folder or a mounted bucket, and name its https:// URL.",
+        )
+    raise UsageError(f"{scheme}:// is no destination that symup knows", remedy="Name an https:// URL or a folder.")

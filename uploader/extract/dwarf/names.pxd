@@ -1,4 +1,0 @@
-cimport cython
-from uploader.extract.dwarf.die cimport DieReader
-from uploader.extract.dwarf.memo cimport Memo
-from uploader.extract.dwarf.unit_columns cimport UnitColumns

@@ -1,2 +1,0 @@
-from uploader.extract.dwarf.unit_columns cimport UnitColumns
-from uploader.symbols.touching cimport join_touching

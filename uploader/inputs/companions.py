@@ -1,0 +1,219 @@
+"""Finds the file that holds what was stripped from a binary, and makes sure that it is that binary's.
+
+What decides is the build-id. Where either file has none, a ``.gnu_debuglink``'s CRC-32 of the whole debug file does (GDB manual,
+"Separate Debug Files"). A name alone pairs nothing: it only says where to look.
+"""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+
+from uploader.errors import InputError, UsageError
+from uploader.inputs.walk import Found, walk
+from uploader.model import IdScheme
+from uploader.objects.elf.elf_file import ElfFile
+from uploader.objects.elf.identity import Identified, identify, prelinked
+from uploader.values import frozen
+from uploader.worth import SOUGHT
+
+SYSTEM_DEBUG_DIRS = ("/usr/lib/debug",)
+"""Where distributions install debug files."""
+
+BUILD_ID_FOLDER = ".build-id"
+
+
+@frozen
+class Rejected:
+    """A file that lies where a debug file would, and why it was not taken."""
+
+    path: str
+    reason: str
+
+
+@frozen
+class Search:
+    """What looking for a binary's debug file came to."""
+
+    found: Identified | None = None
+    rejected: tuple[Rejected, ...] = ()
+    looked_in: tuple[str, ...] = ()
+    """The folders, in the order in which they were looked at."""
+
+
+class Companions:
+    """Looks for debug files in the usual places. Files and folders are only ever read; what is broken there is told, not raised."""
+
+    def __init__(
+        self,
+        *,
+        roots: Sequence[str] = (),
+        debug_dirs: Sequence[str] = (),
+        system_dirs: Sequence[str] = SYSTEM_DEBUG_DIRS,
+        met: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
+        """Takes what the user gave, and what the walk met.
+
+        ``roots`` are folders to look in for ``.build-id`` trees, ``debug_dirs`` folders of debug files in any layout; ``met`` gives
+        the paths of the files that the walk met by their base names. Raises `UsageError` for one that is not there.
+        """
+        for folder in debug_dirs:
+            if not os.path.isdir(folder):
+                raise UsageError(
+                    f"--debug-dir {folder} is not a folder", remedy="Name a folder that holds debug files."
+                )
+        folders = [folder for folder in roots if os.path.isdir(folder)]
+        # A root may be a package that was unpacked, or a whole system's.
+        self._roots = (*folders, *(os.path.join(folder, "usr/lib/debug") for folder in folders))
+        self._debug_dirs = tuple(debug_dirs)
+        self._system_dirs = tuple(system_dirs)
+        self._met = met or {}
+        self._walked: dict[str, list[str]] | None = None
+
+    def search(self, binary: Identified) -> Search:
+        """The best companion that adds DWARF, or at least symbols, to ``binary``: the first with more DWARF, in this order.
+
+        1. ``.build-id/xx/yyyy.debug`` under each debug folder, each root, the binary's folder and the system's debug folders;
+        2. the name of ``.gnu_debuglink``, the binary's own with ``.debug``, and its own: beside it, in ``.debug/`` there, among the
+           files that the walk met, in each debug folder and under the binary's folder below each debug folder and the system's;
+        3. all files below the debug folders, by their build-ids.
+        """
+        looked: dict[str, None] = {}
+        rejected: dict[str, Rejected] = {}
+        fallback: Identified | None = None
+        own = _inode(binary.path)
+        seen = {own} if own is not None else set()
+        for place, path in self._candidates(binary):
+            looked.setdefault(place)
+            inode = _inode(path)
+            if inode is None or inode in seen:
+                continue
+            seen.add(inode)
+            met = check(binary, path)
+            if isinstance(met, Rejected):
+                rejected.setdefault(path, met)
+            elif met.dwarf_size_bytes > binary.dwarf_size_bytes:
+                return Search(found=met, rejected=tuple(rejected.values()), looked_in=tuple(looked))
+            elif fallback is None:
+                fallback = met
+        return Search(found=fallback, rejected=tuple(rejected.values()), looked_in=tuple(looked))
+
+    def _candidates(self, binary: Identified) -> Iterator[tuple[str, str]]:
+        """(place to tell of, path to look at)."""
+        folders = _folders_of(binary.path)
+        build_id = build_id_of(binary)
+        if build_id:
+            file = os.path.join(build_id[:2], build_id[2:] + ".debug")
+            for folder in (*self._debug_dirs, *self._roots, folders[0], *self._system_dirs):
+                place = os.path.join(folder, BUILD_ID_FOLDER)
+                yield place, os.path.join(place, file)
+            for folder in self._debug_dirs:
+                yield folder, os.path.join(folder, file)
+        names = names_of(binary)
+        own = os.path.basename(binary.path)
+        for name in names:
+            for folder in folders:
+                yield folder, os.path.join(folder, name)
+                yield os.path.join(folder, ".debug"), os.path.join(folder, ".debug", name)
+            # Files of one build-id were put together by whoever walked; others of the binary's own name are other binaries.
+            for path in self._met.get(name, ()) if not build_id or name != own else ():
+                yield os.path.dirname(path), path
+            for debug_dir in self._debug_dirs:
+                yield debug_dir, os.path.join(debug_dir, name)
+            for debug_dir in (*self._debug_dirs, *self._system_dirs):
+                for folder in folders:
+                    place = os.path.join(debug_dir, os.path.abspath(folder).lstrip(os.sep))
+                    yield place, os.path.join(place, name)
+        if self._debug_dirs:
+            index = self._index()
+            for key in ((build_id,) if build_id else ()) + names:
+                for path in index.get(key, ()):
+                    yield os.path.dirname(path), path
+
+    def _index(self) -> dict[str, list[str]]:
+        """What lies below the debug folders: by build-id, and by base name what has none. Read once, when it is first needed."""
+        if self._walked is None:
+            self._walked = {}
+            for item in walk(self._debug_dirs):
+                if not isinstance(item, Found):
+                    continue
+                try:
+                    with ElfFile.open(item.path, mapped=False) as elf:
+                        key = build_id_of(identify(elf)) or os.path.basename(item.path)
+                except InputError:
+                    continue
+                self._walked.setdefault(key, []).append(item.path)
+        return self._walked
+
+
+def check(binary: Identified, path: str, *, build_id_only: bool = False) -> Identified | Rejected:
+    """Whether the file at ``path`` is a companion of ``binary`` that adds to it: what it holds, or why it was not taken.
+
+    With ``build_id_only`` no CRC will do. Never raises.
+    """
+    try:
+        with ElfFile.open(path, mapped=False) as elf:
+            file = identify(elf)
+            reason = _mismatch(binary, file, elf, build_id_only=build_id_only)
+    except InputError as error:
+        return Rejected(path=path, reason=error.message.removeprefix(path).lstrip(": "))
+    adds = any(source in file.sources and source not in binary.sources for source in SOUGHT)
+    if reason is None and not adds and file.dwarf_size_bytes <= binary.dwarf_size_bytes:
+        reason = "holds nothing that the binary lacks"
+    return file if reason is None else Rejected(path=path, reason=reason)
+
+
+def build_id_of(file: Identified) -> str:
+    """The GNU build-id in hex; empty where there is none."""
+    primary = file.identity.primary
+    return primary.value if primary.scheme is IdScheme.GNU else ""
+
+
+def _mismatch(binary: Identified, file: Identified, elf: ElfFile, *, build_id_only: bool) -> str | None:
+    """Why ``file`` is not the binary's, or None."""
+    wanted, has = build_id_of(binary), build_id_of(file)
+    link = binary.debug_link
+    if wanted and has:
+        if wanted != has:
+            return f"its build-id is {has}, the binary's {wanted}"
+    elif binary.identity.primary != file.identity.primary:
+        whose = "it has no build-id" if wanted else "the binary has no build-id"
+        if link is None or build_id_only:
+            return f"{whose}{'' if build_id_only else ' and no .gnu_debuglink'} to tell that they belong together"
+        crc = 0
+        for piece in elf.pieces_at(0, elf.size_bytes):
+            crc = zlib.crc32(piece, crc)
+        if crc != link.crc32:
+            return f"{whose}, and its CRC is {crc:08x}, where .gnu_debuglink says {link.crc32:08x}"
+    if binary.code_sections and file.code_sections and binary.code_sections != file.code_sections:
+        if prelinked(binary.code_sections, file.code_sections):
+            return "the binary was moved by prelink, so that its addresses aren't those of the debug file; prelink -u undoes that"
+        return "it has the id of the binary, but different code"
+    return None
+
+
+def names_of(binary: Identified) -> tuple[str, ...]:
+    """Base names that a binary's debug file may have, the likeliest first; one that would lead out of a folder is none."""
+    own = os.path.basename(binary.path)
+    names = [own + ".debug", own]
+    if binary.debug_link is not None:
+        linked = os.fsdecode(binary.debug_link.name)
+        if os.sep not in linked and linked not in (".", ".."):
+            names.insert(0, linked)
+    return tuple(dict.fromkeys(names))
+
+
+def _folders_of(path: str) -> tuple[str, ...]:
+    """The folder that a file was named in, and where it really lies, if that is called otherwise."""
+    named = os.path.dirname(path) or "."
+    real = os.path.dirname(os.path.realpath(path))
+    return (named,) if os.path.abspath(named) == real else (named, real)
+
+
+def _inode(path: str) -> tuple[int, int] | None:
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return status.st_dev, status.st_ino

@@ -1,0 +1,253 @@
+"""Reads single DIEs of `.debug_info` by the steps of `abbrev` (DWARF 5 §7.5.2): the values of the attributes that have a slot.
+
+A reader belongs to one thread. ``enter`` sets the unit; ``abbrev_at`` and ``capture`` then work at section offsets inside it.
+Values are raw: what they mean depends on ``form``, which is kept beside them.
+"""
+
+from __future__ import annotations
+
+from array import array
+
+import cython
+
+from uploader.errors import MalformedDwarf
+from uploader.sources.dwarf.abbrev import Abbrevs, form_step
+from uploader.sources.dwarf.constants import SLOT_COUNT
+from uploader.sources.dwarf.unit_columns import UnitColumns
+
+MASK_64 = 0xFFFFFFFFFFFFFFFF
+
+
+class DieReader:
+    """Decodes DIEs at offsets of one `.debug_info`. ``value[slot]`` and ``form[slot]`` count where ``present`` has the slot's bit."""
+
+    def __init__(self, data: bytes | memoryview, abbrevs: Abbrevs, *, little_endian: bool) -> None:
+        self._bytes = data
+        self.data = data
+        self.abbrevs = abbrevs
+        self.little_endian = little_endian
+        self.address_size = 8
+        self.offset_size = 4
+        self.unit_offset = 0
+        self.unit_end = 0
+        self.code_first = 0
+        self.code_count = 0
+        self.value = array("Q", [0]) * SLOT_COUNT
+        self.form = array("i", [0]) * SLOT_COUNT
+        self.present = 0
+        self.position = 0
+
+    def enter(
+        self,
+        unit_offset: cython.longlong,
+        unit_end: cython.longlong,
+        table: cython.int,
+        address_size: cython.int,
+        offset_size: cython.int,
+    ) -> cython.int:
+        """Sets the unit that offsets lie in."""
+        self.unit_offset = unit_offset
+        self.unit_end = unit_end
+        self.address_size = address_size
+        self.offset_size = offset_size
+        self.code_first = self.abbrevs.table_first[table]
+        self.code_count = self.abbrevs.table_codes[table]
+        return 0
+
+    def enter_unit(self, units: UnitColumns, index: cython.Py_ssize_t) -> cython.int:
+        """Sets the unit of that index."""
+        return self.enter(
+            units.offset[index],
+            units.end[index],
+            units.table[index],
+            units.address_size[index],
+            units.offset_size[index],
+        )
+
+    def read(self, offset: int, unit: tuple[int, int, int, int, int]) -> None:
+        """Captures the DIE at ``offset`` in a unit given as ``enter`` takes it. Raises `MalformedDwarf`."""
+        unit_offset, unit_end, table, address_size, offset_size = unit
+        self.enter(unit_offset, unit_end, table, address_size, offset_size)
+        try:
+            abbrev: cython.int = self.abbrev_at(offset)
+            if abbrev < 0:
+                self.present = 0
+                return
+            self.capture(self.position, abbrev)
+        except IndexError:
+            raise MalformedDwarf(f"the DIE at 0x{offset:x} is cut off") from None
+
+    def slot(self, slot: int) -> tuple[int, int] | None:
+        """(form, raw value) of a captured attribute, or None."""
+        if not self.present >> slot & 1:
+            return None
+        return self.form[slot], self.value[slot]
+
+    def abbrev_at(self, offset: cython.longlong) -> cython.int:
+        """The abbreviation of the DIE at ``offset``, -1 for a null entry; ``position`` is left at its first attribute."""
+        if offset < self.unit_offset or offset >= self.unit_end:
+            with cython.gil:
+                raise MalformedDwarf(f"a reference to 0x{offset:x} leaves its unit")
+        byte: cython.int = self.data[offset]
+        code: cython.longlong = byte
+        self.position = offset + 1
+        if byte >= 0x80:
+            wide: cython.ulonglong = self.leb(offset, False)
+            code = cython.cast(cython.longlong, wide) if wide < 0x7FFFFFFF else 0x7FFFFFFF
+        if code == 0:
+            return -1
+        index: cython.int = -1
+        if code < self.code_count:
+            index = self.abbrevs.code_index[self.code_first + code]
+        if index < 0:
+            with cython.gil:
+                raise MalformedDwarf(f"the DIE at 0x{offset:x} has the unknown abbreviation {code}")
+        return index
+
+    def leb(self, p: cython.longlong, signed: cython.bint) -> cython.ulonglong:
+        """Reads a LEB128 at ``p`` into 64 bits, sign-extended where asked; ``position`` is left behind it (DWARF 5 §7.6)."""
+        result: cython.ulonglong = 0
+        byte: cython.ulonglong
+        shift: cython.int = 0
+        while True:
+            byte = self.data[p]
+            p += 1
+            if shift < 63:
+                result |= (byte & 0x7F) << shift
+            elif shift == 63:
+                result |= (byte & 1) << shift
+            shift += 7
+            if byte < 0x80:
+                break
+        if signed and byte & 0x40 and shift < 64:
+            ones: cython.ulonglong = 0xFFFFFFFFFFFFFFFF
+            low_bits: cython.ulonglong = (cython.cast(cython.ulonglong, 1) << shift) - 1
+            result |= ones ^ low_bits
+        self.position = p
+        return result
+
+    def fixed(self, p: cython.longlong, size: cython.int) -> cython.ulonglong:
+        """Reads an unsigned integer of ``size`` bytes; of wider ones (data16) the low 64 bits."""
+        result: cython.ulonglong = 0
+        i: cython.int
+        if self.little_endian and size == 4:
+            result = self.data[p + 3]
+            result = (result << 8) | self.data[p + 2]
+            result = (result << 8) | self.data[p + 1]
+            return (result << 8) | self.data[p]
+        if size == 1:
+            return self.data[p]
+        if size > 8:
+            p = p if self.little_endian else p + size - 8
+            size = 8
+        if self.little_endian:
+            i = size - 1
+            while i >= 0:
+                result = (result << 8) | self.data[p + i]
+                i -= 1
+        else:
+            for i in range(size):
+                result = (result << 8) | self.data[p + i]
+        return result
+
+    def skip_form(self, p: cython.longlong, step: cython.int) -> cython.Py_ssize_t:
+        """The offset behind a form that needs a look (a negative step of `abbrev`)."""
+        length: cython.ulonglong
+        form: cython.ulonglong
+        inner: cython.int
+        if step == -1:
+            while self.data[p] >= 0x80:
+                p += 1
+            return p + 1
+        if step == -2:
+            while self.data[p] != 0:
+                p += 1
+            return p + 1
+        if step == -3:
+            length = self.data[p]
+            p += 1
+        elif step == -4:
+            length = self.fixed(p, 2)
+            p += 2
+        elif step == -5:
+            length = self.fixed(p, 4)
+            p += 4
+        elif step == -6:
+            length = self.leb(p, False)
+            p = self.position
+        elif step == -7:
+            form = self.leb(p, False)
+            p = self.position
+            inner = self.step_of(form)
+            if inner >= 0:
+                return p + inner
+            return self.skip_form(p, inner)
+        else:
+            return p
+        if length > cython.cast(cython.ulonglong, self.unit_end - p if self.unit_end > p else 0):
+            with cython.gil:
+                raise MalformedDwarf(f"a block at 0x{p:x} runs past its unit")
+        return p + cython.cast(cython.longlong, length)
+
+    def step_of(self, form: cython.ulonglong) -> cython.int:
+        """The step of a form that stands in the DIE itself (DW_FORM_indirect)."""
+        found: cython.int
+        with cython.gil:
+            found = self._indirect_step(form)
+        return found
+
+    def _indirect_step(self, form: int) -> int:
+        step = form_step(form, self.address_size, self.offset_size, 4)
+        if step is None or step in (-7, -8):
+            raise MalformedDwarf(f"an indirect form 0x{form:x} that can't be")
+        return step
+
+    def capture(self, p: cython.longlong, abbrev: cython.int) -> cython.Py_ssize_t:
+        """Fills the slots from a DIE whose attributes start at ``p``; gives the offset behind the DIE."""
+        i: cython.int
+        step: cython.int
+        slot: cython.int
+        form: cython.int
+        end: cython.int = self.abbrevs.capture_end[abbrev]
+        raw: cython.ulonglong
+        one: cython.longlong = 1
+        present: cython.longlong = 0
+        self.present = 0
+        i = self.abbrevs.capture_first[abbrev]
+        while i < end:
+            step = self.abbrevs.step[i]
+            slot = self.abbrevs.step_slot[i]
+            if slot < 0:
+                p = p + step if step >= 0 else self.skip_form(p, step)
+                i += 1
+                continue
+            form = self.abbrevs.step_form[i]
+            if step == -7:
+                raw = self.leb(p, False)
+                p = self.position
+                step = self.step_of(raw)
+                form = raw
+            if step >= 0:
+                raw = self.fixed(p, step) if step else 1
+                p += step
+            elif step == -1:
+                raw = self.leb(p, form == 0x0D)
+                p = self.position
+            elif step == -8:
+                raw = (
+                    cython.cast(cython.ulonglong, self.abbrevs.step_constant[i])
+                    if cython.compiled
+                    else self.abbrevs.step_constant[i] & MASK_64
+                )
+            else:
+                raw = p
+                p = self.skip_form(p, step)
+            self.value[slot] = raw
+            self.form[slot] = form
+            present |= one << slot
+            i += 1
+        self.present = present
+        if p > self.unit_end:
+            with cython.gil:
+                raise MalformedDwarf(f"a DIE runs past the end of its unit at 0x{self.unit_end:x}")
+        return p

@@ -1,0 +1,297 @@
+"""The directories and files that headers of line tables list, as columns: most are never asked for (DWARF 5 §6.2.4.1)."""
+
+from __future__ import annotations
+
+from array import array
+
+import cython
+
+from uploader.errors import MalformedDwarf
+from uploader.sources.dwarf.abbrev import form_step
+from uploader.sources.dwarf.constants import FORM_STRING
+from uploader.symbols.columns import grown
+
+CONTENT_PATH = cython.declare(cython.ulonglong, 1)
+CONTENT_DIRECTORY_INDEX = cython.declare(cython.ulonglong, 2)
+NO_DIRECTORY = cython.declare(cython.uint, 0xFFFFFFFF)
+
+STEP_LEB = cython.declare(cython.int, -1)
+STEP_CSTRING = cython.declare(cython.int, -2)
+STEP_BLOCK1 = cython.declare(cython.int, -3)
+STEP_BLOCK2 = cython.declare(cython.int, -4)
+STEP_BLOCK = cython.declare(cython.int, -6)
+
+
+@cython.final
+@cython.cclass
+class FileEntries:
+    """All entries of the headers read so far: the form and value of a path, and for a file the index of its directory.
+
+    The value of a string in place is its offset.
+    """
+
+    data: cython.const[cython.uchar][::1]
+    data_size: cython.longlong
+    little_endian: cython.bint
+    position: cython.longlong
+    count: cython.Py_ssize_t
+    form: cython.uint[::1]
+    value: cython.ulonglong[::1]
+    directory: cython.uint[::1]
+    plan_content: cython.ulonglong[::1]
+    plan_form: cython.int[::1]
+    plan_step: cython.int[::1]
+    plan_length: cython.int
+
+    def __init__(self, data: bytes | memoryview, *, little_endian: bool) -> None:
+        self.data = data if len(data) else b"\0"
+        self.data_size = len(data)
+        self.little_endian = little_endian
+        self.position = 0
+        self.count = 0
+        self.form = array("I", [0]) * 64
+        self.value = array("Q", [0]) * 64
+        self.directory = array("I", [0]) * 64
+        self.plan_content = array("Q", [0]) * 256
+        self.plan_form = array("i", [0]) * 256
+        self.plan_step = array("i", [0]) * 256
+        self.plan_length = 0
+
+    def __len__(self) -> int:
+        return self.count
+
+    def behind(self) -> int:
+        """The offset behind what was read last."""
+        return self.position
+
+    def cut(self, count: int) -> None:
+        """Takes back all entries but the first ``count``."""
+        self.count = count
+
+    def entry(self, index: int) -> tuple[int, int, int]:
+        """(form, value, directory index) of an entry."""
+        return self.form[index], self.value[index], self.directory[index]
+
+    def add_unnamed(self) -> None:
+        """Appends an entry without a path."""
+        self._put(0, 0, 0)
+
+    def read_directories(self, at: int, end: int) -> None:
+        """The include directories of versions 2 to 4, up to the empty one. Raises `IndexError` where they are cut off."""
+        first: cython.longlong = at
+        last: cython.longlong = end
+        with cython.nogil:
+            self._directories(first, last)
+
+    def read_files(self, at: int, end: int) -> None:
+        """The file names of versions 2 to 4, up to the empty one. Raises `IndexError` where they are cut off."""
+        first: cython.longlong = at
+        last: cython.longlong = end
+        with cython.nogil:
+            self._files(first, last)
+
+    def read_file(self, at: int, end: int) -> None:
+        """One file as versions 2 to 4 write it; where it is cut off, one without a name."""
+        try:
+            self._file(at, end)
+        except IndexError:
+            self._put(cython.cast(cython.uint, FORM_STRING), self.data_size, 0)
+
+    def read_described(self, at: int, end: int, address_size: int, offset_size: int, what: str) -> None:
+        """One list of version 5, in whatever forms it describes. Raises `IndexError` where it is cut off, and `MalformedDwarf`."""
+        entries = self._read_plan(at, address_size, offset_size)
+        begin: cython.longlong = self.position
+        last: cython.longlong = end
+        n: cython.longlong
+        if entries > (end - begin if self.plan_length else 0):
+            raise MalformedDwarf(f"claims {entries} {what}")
+        # A form that takes no byte says nothing here, and entries of none would be free to claim by the billion.
+        kept: cython.int = 0
+        i: cython.int
+        for i in range(self.plan_length):
+            if self.plan_step[i] != 0:
+                self.plan_content[kept] = self.plan_content[i]
+                self.plan_form[kept] = self.plan_form[i]
+                self.plan_step[kept] = self.plan_step[i]
+                kept += 1
+        self.plan_length = kept
+        if entries and kept == 0:
+            raise MalformedDwarf(f"describes {what} that take no byte")
+        n = entries
+        overrun: cython.bint
+        with cython.nogil:
+            overrun = self._described(begin, last, n)
+        if overrun:
+            raise MalformedDwarf("the header runs past its end")
+
+    def _read_plan(self, at: int, address_size: int, offset_size: int) -> int:
+        """Reads the description of a list's entries; gives how many entries follow."""
+        count = self.data[at]
+        self.position = at + 1
+        for i in range(count):
+            self.plan_content[i] = self._leb(self.position)
+            form = self._leb(self.position)
+            step = form_step(form, address_size, offset_size, 5)
+            if step is None or step < -6:
+                raise MalformedDwarf(f"an unknown form 0x{form:x} in a line table")
+            self.plan_form[i] = form
+            self.plan_step[i] = step
+        self.plan_length = count
+        return self._leb(self.position)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def _described(self, p: cython.longlong, end: cython.longlong, entries: cython.longlong) -> cython.bint:
+        """Reads the entries by the plan; true where they run past ``end``."""
+        i: cython.int
+        step: cython.int
+        value: cython.ulonglong
+        path_form: cython.uint
+        path_value: cython.ulonglong
+        directory: cython.uint
+        top: cython.ulonglong = 0xFFFFFFFF
+        while entries > 0:
+            entries -= 1
+            path_form = 0
+            path_value = 0
+            directory = 0
+            for i in range(self.plan_length):
+                step = self.plan_step[i]
+                value = 0
+                if step >= 0:
+                    value = self._fixed(p, step)
+                    p += step
+                elif step == STEP_LEB:
+                    value = self._leb(p)
+                    p = self.position
+                elif step == STEP_CSTRING:
+                    value = p
+                    p = self._behind_string(p, end)
+                else:
+                    if step == STEP_BLOCK1:
+                        value = self.data[p]
+                        p += 1
+                    elif step == STEP_BLOCK:
+                        value = self._leb(p)
+                        p = self.position
+                    elif step == STEP_BLOCK2:
+                        value = self._fixed(p, 2)
+                        p += 2
+                    else:
+                        value = self._fixed(p, 4)
+                        p += 4
+                    if value > cython.cast(cython.ulonglong, self.data_size):
+                        return True
+                    p += cython.cast(cython.longlong, value)
+                    value = 0
+                if self.plan_content[i] == CONTENT_PATH:
+                    path_form = self.plan_form[i]
+                    path_value = value
+                elif self.plan_content[i] == CONTENT_DIRECTORY_INDEX:
+                    directory = cython.cast(cython.uint, value) if value < top else NO_DIRECTORY
+            if p > end:
+                return True
+            self._put(path_form, path_value, directory)
+        self.position = p
+        return False
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def _directories(self, p: cython.longlong, end: cython.longlong) -> cython.int:
+        form: cython.uint = 0x08
+        while p < end and self.data[p] != 0:
+            self._put(form, cython.cast(cython.ulonglong, p), 0)
+            p = self._behind_string(p, end)
+        self.position = p + 1
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def _files(self, p: cython.longlong, end: cython.longlong) -> cython.int:
+        while p < end and self.data[p] != 0:
+            self._file(p, end)
+            p = self.position
+        self.position = p + 1
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def _file(self, p: cython.longlong, end: cython.longlong) -> cython.int:
+        """A name, its directory, and a time and a length that nobody needs."""
+        name: cython.ulonglong = cython.cast(cython.ulonglong, p)
+        directory: cython.ulonglong
+        top: cython.ulonglong = 0xFFFFFFFF
+        form: cython.uint = 0x08
+        directory = self._leb(self._behind_string(p, end))
+        self._leb(self.position)
+        self._leb(self.position)
+        self._put(form, name, cython.cast(cython.uint, directory) if directory < top else NO_DIRECTORY)
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def _behind_string(self, p: cython.longlong, end: cython.longlong) -> cython.longlong:
+        """The offset behind a string; `IndexError` where it does not end before ``end``."""
+        while p < end:
+            if self.data[p] == 0:
+                return p + 1
+            p += 1
+        self.position = p
+        with cython.gil:
+            raise IndexError
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(0xFFFFFFFFFFFFFFFE, check=True)
+    def _leb(self, p: cython.longlong) -> cython.ulonglong:
+        """An unsigned LEB128 into 64 bits; ``position`` is left behind it."""
+        result: cython.ulonglong = 0
+        byte: cython.ulonglong
+        shift: cython.int = 0
+        while True:
+            byte = self.data[p]
+            p += 1
+            if shift < 63:
+                result |= (byte & 0x7F) << shift
+            elif shift == 63:
+                result |= (byte & 1) << shift
+            shift += 7
+            if byte < 0x80:
+                break
+        self.position = p
+        return result
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(0xFFFFFFFFFFFFFFFE, check=True)
+    def _fixed(self, p: cython.longlong, size: cython.int) -> cython.ulonglong:
+        """An unsigned integer of ``size`` bytes; of wider ones the low 64 bits."""
+        result: cython.ulonglong = 0
+        i: cython.int
+        if size > 8:
+            p = p if self.little_endian else p + size - 8
+            size = 8
+        for i in range(size):
+            result = (result << 8) | self.data[p + (size - 1 - i if self.little_endian else i)]
+        return result
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def _put(self, form: cython.uint, value: cython.ulonglong, directory: cython.uint) -> cython.int:
+        n: cython.Py_ssize_t = self.count
+        if n >= self.form.shape[0] if cython.compiled else n >= len(self.form):
+            with cython.gil:
+                self.form = grown(self.form, n + 1)
+                self.value = grown(self.value, n + 1)
+                self.directory = grown(self.directory, n + 1)
+        self.form[n] = form
+        self.value[n] = value
+        self.directory[n] = directory
+        self.count = n + 1
+        return 0

@@ -1,0 +1,2 @@
+from uploader.sources.dwarf.unit_columns cimport UnitColumns
+from uploader.symbols.touching cimport join_touching

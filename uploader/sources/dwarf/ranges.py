@@ -1,0 +1,379 @@
+"""Range lists: `.debug_ranges` (DWARF 4 §2.17.3) and `.debug_rnglists` (DWARF 5 §7.25), decoded into columns."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Mapping, Sequence
+
+import cython
+
+from uploader.sources.dwarf.sections import DwarfSections
+from uploader.sources.dwarf.unit_columns import UnitColumns
+from uploader.symbols.columns import grown, zeros
+from uploader.symbols.touching import join_touching
+
+
+@cython.final
+@cython.cclass
+class RangeReader:
+    """Turns the range references of a walk into ascending, disjoint ranges.
+
+    A bad entry costs that entry, a list that is cut off or leaves its section costs the rest of that list. The total work is bounded by a
+    multiple of the sections' size, however often a hostile file refers to one list.
+    """
+
+    ranges: cython.const[cython.uchar][::1]
+    ranges_size: cython.longlong
+    rnglists: cython.const[cython.uchar][::1]
+    rnglists_size: cython.longlong
+    addresses: cython.const[cython.uchar][::1]
+    addresses_size: cython.longlong
+    little_endian: cython.bint
+    budget: cython.longlong
+
+    units: UnitColumns
+
+    count: cython.Py_ssize_t
+    start: cython.ulonglong[::1]
+    end: cython.ulonglong[::1]
+    position: cython.longlong
+    dropped: cython.Py_ssize_t
+    top: cython.ulonglong
+
+    def __init__(self, sections: DwarfSections, units: UnitColumns, size_bytes: int = 0) -> None:
+        """``size_bytes`` is about how much of `.debug_info` will ask in one go."""
+        self.ranges = sections.ranges
+        self.ranges_size = len(sections.ranges)
+        self.rnglists = sections.rnglists
+        self.rnglists_size = len(sections.rnglists)
+        self.addresses = sections.addresses
+        self.addresses_size = len(sections.addresses)
+        self.little_endian = sections.little_endian
+        self.budget = 0
+        self.units = units
+        self.count = 0
+        # Seldom more are found; room that is not used takes no memory.
+        ranges = 64 + size_bytes // 48
+        self.start = zeros("Q", ranges)
+        self.end = zeros("Q", ranges)
+        self.position = 0
+        self.dropped = 0
+        self.top = 0xFFFFFFFFFFFFFFFF
+        self.allot(1.0)
+
+    def allot(self, share: float) -> None:
+        """Bounds the work that is to come. ``share`` is how much of the file's DIEs will ask, from 0 to 1."""
+        self.budget = int(4 * share * (self.ranges_size + self.rnglists_size)) + 65536
+        self.dropped = 0
+
+    def dropped_count(self) -> int:
+        """How many ranges, and rests of lists, could not be used since the last `allot`. What linkers drop is not counted."""
+        return self.dropped
+
+    def resolve(
+        self,
+        columns: Mapping[str, memoryview],
+        unit_of: memoryview,
+        executable: Sequence[tuple[int, int]] | None,
+        end_of_first: int = 0,
+    ) -> tuple[array[int], memoryview, memoryview]:
+        """(first, start, end): the ranges of item ``i`` of a walk's columns are ``first[i]:first[i + 1]``.
+
+        ``unit_of`` gives each item's unit. With ``executable``, only ranges that lie in executable code count, and of those that
+        start at address 0 only such as end at ``end_of_first``, unless that is 0. The next call uses the memory of what this one gave.
+        """
+        n: cython.Py_ssize_t = len(unit_of)
+        first_column = array("I", [0]) * (n + 1)
+        if n == 0:
+            return first_column, memoryview(array("Q")), memoryview(array("Q"))
+        first: cython.uint[::1] = first_column
+        pc: cython.uint[::1] = columns["pc"]
+        a: cython.ulonglong[::1] = columns["a"]
+        b: cython.ulonglong[::1] = columns["b"]
+        unit: cython.uint[::1] = unit_of
+        low_column = array("Q", [start for start, _ in executable or ()] or [0])
+        high_column = array("Q", [end for _, end in executable or ()] or [0])
+        low: cython.ulonglong[::1] = low_column
+        high: cython.ulonglong[::1] = high_column
+        first_end: cython.ulonglong = end_of_first
+        checked: cython.int = -1 if executable is None else len(executable)
+        self.count = 0
+        i: cython.Py_ssize_t
+        before: cython.Py_ssize_t
+        with cython.nogil:
+            for i in range(n):
+                before = self.count
+                first[i] = before
+                if pc[i] == 1:
+                    self._keep(a[i], b[i])
+                elif pc[i] == 2:
+                    self._read_list(unit[i], a[i], cython.cast(cython.int, b[i]))
+                    if checked >= 0:
+                        self._only_executable(before, low, high, checked, first_end)
+                    self._tidy(before)
+            first[n] = self.count
+        return first_column, memoryview(self.start)[: self.count], memoryview(self.end)[: self.count]
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def _keep(self, start: cython.ulonglong, end: cython.ulonglong) -> cython.int:
+        if start >= end:
+            # Of an entry that is cut off the list's end tells.
+            if start > end and start < self.top - 1 and self.position >= 0:
+                self.dropped += 1
+            return 0
+        n: cython.Py_ssize_t = self.count
+        if n >= self.start.shape[0] if cython.compiled else n >= len(self.start):
+            with cython.gil:
+                self.start = grown(self.start, n + 1)
+                self.end = grown(self.end, n + 1)
+        self.start[n] = start
+        self.end[n] = end
+        self.count = n + 1
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def _read_list(self, unit: cython.uint, raw: cython.ulonglong, form: cython.int) -> cython.int:
+        if raw >> 62:
+            return self._drop()
+        value: cython.longlong = cython.cast(cython.longlong, raw)
+        if form != 0x23:
+            value += self.units.ranges_start[unit]
+        if self.units.version[unit] < 5:
+            if form != 0x23:
+                return self._read_pairs(unit, value)
+            return self._drop()
+        if form == 0x23:
+            base: cython.longlong = self.units.rnglists_base[unit]
+            size: cython.int = self.units.offset_size[unit]
+            if base == 0:
+                base = 12 if size == 4 else 20
+            if value >= self.rnglists_size or base + value * size + size > self.rnglists_size:
+                return self._drop()
+            at: cython.ulonglong = self._fixed(self.rnglists, base + value * size, size)
+            if at >= cython.cast(cython.ulonglong, self.rnglists_size):
+                return self._drop()
+            value = base + cython.cast(cython.longlong, at)
+        if value >= self.rnglists_size:
+            return self._drop()
+        return self._read_entries(unit, value)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def _read_pairs(self, unit: cython.uint, p: cython.longlong) -> cython.int:
+        """A list of `.debug_ranges`."""
+        size: cython.int = self.units.address_size[unit]
+        top: cython.ulonglong = self._top(size)
+        self.top = top
+        base: cython.ulonglong = self.units.low_pc[unit]
+        start: cython.ulonglong
+        end: cython.ulonglong
+        self.position = p
+        while p + 2 * size <= self.ranges_size and self.budget > 0:
+            self.budget -= 1
+            start = self._fixed(self.ranges, p, size)
+            end = self._fixed(self.ranges, p + size, size)
+            p += 2 * size
+            if start == 0 and end == 0:
+                return 0
+            if start == top:
+                base = end
+            elif start < end and base != top:
+                self._keep(self._sum(base, start, top), self._sum(base, end, top))
+            elif start > end:
+                self.dropped += 1
+        return self._drop()
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def _drop(self) -> cython.int:
+        """Counts what is left of a list that is cut off or leads out of its section."""
+        self.dropped += 1
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def _read_entries(self, unit: cython.uint, p: cython.longlong) -> cython.int:
+        """A list of `.debug_rnglists`."""
+        size: cython.int = self.units.address_size[unit]
+        top: cython.ulonglong = self._top(size)
+        self.top = top
+        base: cython.ulonglong = self.units.low_pc[unit]
+        kind: cython.int
+        start: cython.ulonglong
+        end: cython.ulonglong
+        while p < self.rnglists_size and self.budget > 0:
+            self.budget -= 1
+            kind = self.rnglists[p]
+            self.position = p + 1
+            if kind == 0:
+                return 0
+            if kind == 1:
+                base = self._indexed(unit, self._leb())
+            elif kind == 2:
+                start = self._indexed(unit, self._leb())
+                end = self._indexed(unit, self._leb())
+                self._keep(start, end)
+            elif kind == 3:
+                start = self._indexed(unit, self._leb())
+                end = self._sum(start, self._leb(), top)
+                self._keep(start, end)
+            elif kind == 4:
+                start = self._leb()
+                end = self._leb()
+                if base != top and start < end:
+                    self._keep(self._sum(base, start, top), self._sum(base, end, top))
+                elif base != top and start > end:
+                    self.dropped += 1
+            elif kind == 5:
+                base = self._plain(size)
+            elif kind == 6:
+                start = self._plain(size)
+                end = self._plain(size)
+                self._keep(start, end)
+            elif kind == 7:
+                start = self._plain(size)
+                end = self._sum(start, self._leb(), top)
+                self._keep(start, end)
+            else:
+                break
+            if self.position < 0:
+                break
+            p = self.position
+        return self._drop()
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _top(self, size: cython.int) -> cython.ulonglong:
+        top: cython.ulonglong = 0xFFFFFFFFFFFFFFFF
+        return top >> (64 - 8 * size)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _sum(self, one: cython.ulonglong, other: cython.ulonglong, top: cython.ulonglong) -> cython.ulonglong:
+        """The sum, 0 where it overflows the address size."""
+        if one > top or other > top - one:
+            return 0
+        return one + other
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(0xFFFFFFFFFFFFFFFE, check=True)
+    def _leb(self) -> cython.ulonglong:
+        """An unsigned LEB128 of `.debug_rnglists`; ``position`` becomes -1 where it is cut off."""
+        p: cython.longlong = self.position
+        result: cython.ulonglong = 0
+        byte: cython.ulonglong
+        shift: cython.int = 0
+        if p < 0:
+            return 0
+        while p < self.rnglists_size:
+            byte = self.rnglists[p]
+            p += 1
+            if shift < 63:
+                result |= (byte & 0x7F) << shift
+            elif shift == 63:
+                result |= (byte & 1) << shift
+            shift += 7
+            if byte < 0x80:
+                self.position = p
+                return result
+        self.position = -1
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(0xFFFFFFFFFFFFFFFE, check=True)
+    def _plain(self, size: cython.int) -> cython.ulonglong:
+        """An address of `.debug_rnglists`; ``position`` becomes -1 where it is cut off."""
+        p: cython.longlong = self.position
+        if p < 0 or p + size > self.rnglists_size:
+            self.position = -1
+            return 0
+        self.position = p + size
+        return self._fixed(self.rnglists, p, size)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(0xFFFFFFFFFFFFFFFE, check=True)
+    def _indexed(self, unit: cython.uint, index: cython.ulonglong) -> cython.ulonglong:
+        """An address of `.debug_addr`, 0 where it holds none."""
+        size: cython.int = self.units.address_size[unit]
+        if index >= 0x10000000:
+            return self._unknown()
+        stride: cython.longlong = self.units.address_stride[unit]
+        at: cython.longlong = self.units.addr_base[unit] + cython.cast(cython.longlong, index) * stride
+        if at < 0 or at + size > self.addresses_size:
+            return self._unknown()
+        return self._fixed(self.addresses, at, size)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(0xFFFFFFFFFFFFFFFE, check=True)
+    def _unknown(self) -> cython.ulonglong:
+        self.dropped += 1
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(0xFFFFFFFFFFFFFFFE, check=True)
+    def _fixed(self, data: cython.const[cython.uchar][::1], p: cython.longlong, size: cython.int) -> cython.ulonglong:
+        result: cython.ulonglong = 0
+        i: cython.int
+        for i in range(size):
+            result = (result << 8) | data[p + (size - 1 - i if self.little_endian else i)]
+        return result
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def _only_executable(
+        self,
+        before: cython.Py_ssize_t,
+        low: cython.ulonglong[::1],
+        high: cython.ulonglong[::1],
+        count: cython.int,
+        first_end: cython.ulonglong,
+    ) -> cython.int:
+        """Drops the ranges from ``before`` on that don't lie in executable code."""
+        kept: cython.Py_ssize_t = before
+        i: cython.Py_ssize_t
+        left: cython.int
+        right: cython.int
+        middle: cython.int
+        for i in range(before, self.count):
+            left = 0
+            right = count
+            while left < right:
+                middle = (left + right) >> 1
+                if low[middle] <= self.start[i]:
+                    left = middle + 1
+                else:
+                    right = middle
+            if self.start[i] == 0 and first_end != 0 and self.end[i] != first_end:
+                continue
+            if left > 0 and self.end[i] <= high[left - 1]:
+                self.start[kept] = self.start[i]
+                self.end[kept] = self.end[i]
+                kept += 1
+            elif left > 0 and self.start[i] < self.top - 1:
+                # What begins below all code, or at the top of what can be addressed, a linker has dropped.
+                self.dropped += 1
+        self.count = kept
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def _tidy(self, before: cython.Py_ssize_t) -> cython.int:
+        """Sorts the ranges from ``before`` on and joins those that touch or overlap."""
+        self.count = join_touching(self.start, self.end, before, self.count)
+        return 0

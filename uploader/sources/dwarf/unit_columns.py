@@ -1,0 +1,57 @@
+"""The units of one file as columns: what walks, ranges and names need to know of them without the GIL."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+
+import cython
+
+from uploader.sources.dwarf.units import Unit
+
+
+class UnitColumns:
+    """An item a unit, ascending by offset; the fields are those of `units.Unit`. Not to be changed once made."""
+
+    def __init__(self, units: Sequence[Unit]) -> None:
+        self.count = len(units)
+        self.offset = _column("q", [unit.offset for unit in units])
+        self.end = _column("q", [unit.end for unit in units])
+        self.first_die = _column("q", [unit.first_die for unit in units])
+        self.version = _column("i", [unit.version for unit in units])
+        self.table = _column("i", [unit.table for unit in units])
+        self.address_size = _column("i", [unit.address_size for unit in units])
+        self.offset_size = _column("i", [unit.offset_size for unit in units])
+        self.walked = _column("i", [unit.walked for unit in units])
+        self.low_pc = _column("Q", [unit.low_pc for unit in units])
+        self.addr_base = _column("q", [unit.addr_base for unit in units])
+        self.address_stride = _column("i", [unit.address_stride for unit in units])
+        self.rnglists_base = _column("q", [unit.rnglists_base for unit in units])
+        self.ranges_start = _column("q", [unit.ranges_start for unit in units])
+
+    def __len__(self) -> int:
+        return self.count
+
+    def span(self, index: int) -> tuple[int, int]:
+        """(offset, end) of a unit."""
+        return self.offset[index], self.end[index]
+
+    def containing(self, offset: cython.longlong) -> cython.Py_ssize_t:
+        """The unit that an offset lies in, -1 for none."""
+        low: cython.Py_ssize_t = 0
+        high: cython.Py_ssize_t = self.count
+        middle: cython.Py_ssize_t
+        while low < high:
+            middle = (low + high) >> 1
+            if self.offset[middle] <= offset:
+                low = middle + 1
+            else:
+                high = middle
+        if low == 0 or offset >= self.end[low - 1]:
+            return -1
+        return low - 1
+
+
+def _column(typecode: str, values: list[int]) -> array[int]:
+    """The values, or one zero where there are none: a typed memoryview needs a byte to point at."""
+    return array(typecode, values or [0])

@@ -1,0 +1,2 @@
+from uploader.sources.dwarf.die cimport DieReader
+from uploader.sources.dwarf.unit_columns cimport UnitColumns
