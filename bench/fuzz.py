@@ -25,8 +25,8 @@ with atheris.instrument_imports(include=["uploader"]):
     from uploader.gsym.encode import encode
     from uploader.gsym.lookup import Gsym
     from uploader.objects.elf.elf_file import ElfFile
-    from uploader.objects.elf.identity import identify
     from uploader.sources.extract import build
+    from uploader.sources.identify import identify
 
 SOURCE = """
 static inline int twice(int a) { return a + a; }

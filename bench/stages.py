@@ -22,7 +22,7 @@ import inputs
 STAGES = (
     ("uploader.sources.dwarf.sections:SectionLoader.load", "inflate"),
     ("uploader.sources.dwarf.read:read_line_tables", "run line programs"),
-    ("uploader.sources.extract:read_all_symbols", "read symbols"),
+    ("uploader.sources.extract:read_tables", "read symbols"),
     ("uploader.sources.dwarf.read:read_units", "read unit headers"),
     ("uploader.sources.dwarf.batches:Walker.walk", "walk"),
     ("uploader.sources.dwarf.read:join_named", "walk, name and join"),

@@ -16,7 +16,7 @@ from uploader.errors import UsageError
 from uploader.inputs.companions import Companions, Search, names_of
 from uploader.model import Source
 from uploader.objects.elf.elf_file import ElfFile
-from uploader.objects.elf.identity import Identified, identify
+from uploader.sources.identify import Identified, identify
 
 ID = bytes.fromhex("0123456789abcdef0123456789abcdef01234567")
 OTHER_ID = bytes(20 * [7])

@@ -18,7 +18,7 @@ from uploader.errors import UsageError
 from uploader.inputs.debuginfod import MAX_SIZE_BYTES, DebugInfod, DebugInfodSettings, Fetched
 from uploader.model import Source
 from uploader.objects.elf.elf_file import ElfFile
-from uploader.objects.elf.identity import Identified, identify
+from uploader.sources.identify import Identified, identify
 
 
 def identified(path: Path) -> Identified:

@@ -17,7 +17,7 @@ from tests.writers.elf_writer import CODE, Section, Symbol, elf
 from uploader.errors import InputError
 from uploader.model import Decision, Outcome
 from uploader.objects.elf.elf_file import ElfFile
-from uploader.objects.elf.identity import code_digest, identify
+from uploader.objects.elf.identity import code_digest
 from uploader.objects.file_bytes import READ_WHOLE_BYTES
 from uploader.pipeline import crew as crew_module
 from uploader.pipeline.convert import convert
@@ -27,6 +27,7 @@ from uploader.pipeline.memory import peak_bytes
 from uploader.pipeline.pair import DebugSources
 from uploader.pipeline.processes import Processes
 from uploader.progress import Silent
+from uploader.sources.identify import identify
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are forked and limited on Linux")
 

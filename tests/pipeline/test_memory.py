@@ -11,7 +11,6 @@ import pytest
 from tests.writers.elf_writer import CODE, Note, Section, Symbol, elf
 from uploader.model import Decision
 from uploader.objects.elf.elf_file import ElfFile
-from uploader.objects.elf.identity import identify
 from uploader.pipeline import memory
 from uploader.pipeline.convert import convert
 from uploader.pipeline.memory import (
@@ -24,6 +23,7 @@ from uploader.pipeline.memory import (
     peak_bytes,
 )
 from uploader.progress import Silent
+from uploader.sources.identify import identify
 
 GB = 1 << 30
 

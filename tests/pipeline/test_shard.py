@@ -13,11 +13,11 @@ from tests.writers import split_debug
 from uploader.errors import UsageError
 from uploader.model import SymbolId
 from uploader.objects.elf.elf_file import ElfFile
-from uploader.objects.elf.identity import identify
 from uploader.pipeline.gather import Gathered, gather
 from uploader.pipeline.pair import DebugSources
 from uploader.pipeline.shard import Shard
 from uploader.progress import Silent
+from uploader.sources.identify import identify
 
 
 @given(gnu_ids, st.integers(1, 50))

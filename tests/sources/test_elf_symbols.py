@@ -35,7 +35,6 @@ from tests.writers.elf_writer import (
     elf,
 )
 from uploader.errors import MalformedElf, NotElf
-from uploader.model import Source
 from uploader.objects.elf.elf_file import ElfFile
 from uploader.sources.elf_symbols.read import ElfSymbols, read_symbols
 
@@ -184,7 +183,7 @@ def test_each_function_tells_the_table_it_was_chosen_from() -> None:
     both = read(
         [Symbol("__f", 0x1000, 4), Symbol("same", 0x1010, 4)], [Symbol("f", 0x1000, 4), Symbol("same", 0x1010, 4)]
     )
-    assert [both.source_of(i) for i in range(2)] == [Source.DYNSYM, Source.SYMTAB]
+    assert [both.set_of(i) for i in range(2)] == [1, 0]
     data = elf(SECTIONS, symbols=[Symbol("s", 0x1000, 4)], dynamic_symbols=[Symbol("d", 0x1010, 4)])
     with ElfFile.from_bytes(data) as file:
         assert rows(read_symbols(file, dynsym=False)) == [(0x1000, 0x1004, b"s")]

@@ -16,9 +16,9 @@ from tests.writers.elf_writer import CODE, Section, Symbol, elf
 from uploader.errors import MalformedElf, NotElf
 from uploader.model import Source
 from uploader.objects.elf.elf_file import ElfFile
-from uploader.sources.elf_symbols.read import FROM_PLT, choose, stubs_as_symbols
+from uploader.sources.elf_symbols.read import choose, stubs_as_symbols
 from uploader.sources.extract import build
-from uploader.sources.plt import read_plt
+from uploader.sources.plt.read import read_plt
 
 SOURCE = """
 extern int foo(int), bar(int), baz(int);
@@ -199,9 +199,9 @@ def test_many_stubs_keep_their_names_when_they_become_symbols() -> None:
     stubs.start.append(0x2000)
     stubs.end.append(0x2010)
     stubs.names.append(b"second@plt")
-    symbols = choose([stubs_as_symbols(stubs)])
+    symbols = choose([None, stubs_as_symbols(stubs)])
     assert [symbols.name(index) for index in range(len(symbols))] == [b"outside@plt", b"second@plt"]
-    assert list(symbols.source) == [FROM_PLT, FROM_PLT]
+    assert [symbols.set_of(index) for index in range(len(symbols))] == [1, 1]
 
 
 @settings(max_examples=300)

@@ -17,13 +17,13 @@ from uploader.inputs.missing import insist, is_missing
 from uploader.model import Quality
 from uploader.progress import Silent
 from uploader.report.words import count, printable, size
-from uploader.worth import expected
+from uploader.sources.registry import expected
 
 if TYPE_CHECKING:
     from uploader.objects.elf.describe import Description
-    from uploader.objects.elf.identity import Identified
     from uploader.pipeline.artifact import Artifact
     from uploader.pipeline.pair import DebugSources
+    from uploader.sources.identify import Identified
 
 SCHEMA = "symup.inspect/1"
 
@@ -101,7 +101,7 @@ def _binary_page(path: Path, debug: DebugSources) -> dict[str, Any]:
     from uploader.objects.elf.absent import absences
     from uploader.objects.elf.describe import describe
     from uploader.objects.elf.elf_file import ElfFile
-    from uploader.objects.elf.identity import identify
+    from uploader.sources.identify import identify
 
     try:
         with ElfFile.open(path, mapped=False) as elf:
@@ -129,7 +129,7 @@ def _binary_page(path: Path, debug: DebugSources) -> dict[str, Any]:
         "aliases": [str(alias) for alias in found.identity.aliases],
         "executable_bytes": executable_bytes,
         "has_code_bytes": found.has_code_bytes,
-        "sources": [source.value for source in found.sources],
+        "sources": list(found.sources),
         "lacks": lacks,
         "expected_quality": expected(found.sources).label,
         "debug_link": None
@@ -175,7 +175,7 @@ def _companions(found: Identified, debug: DebugSources) -> dict[str, Any]:
     search = looked.artifact.search
     return {
         "found": [
-            {"path": file.path, "id": str(file.identity.primary), "sources": [source.value for source in file.sources]}
+            {"path": file.path, "id": str(file.identity.primary), "sources": list(file.sources)}
             for file in looked.artifact.inputs[1:]
         ],
         "not_taken": [] if search is None else [{"path": one.path, "reason": one.reason} for one in search.rejected],

@@ -33,7 +33,7 @@ def symbols_for(word: str, chosen: Settings) -> bytes | memoryview:
         return data
     if magic == ELF_MAGIC:
         from uploader.objects.elf.elf_file import ElfFile
-        from uploader.objects.elf.identity import identify
+        from uploader.sources.identify import identify
 
         with ElfFile.open(path, mapped=False) as elf:
             symbol_id = identify(elf).identity.primary

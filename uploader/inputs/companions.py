@@ -14,9 +14,10 @@ from uploader.errors import InputError, UsageError
 from uploader.inputs.walk import Found, walk
 from uploader.model import IdScheme
 from uploader.objects.elf.elf_file import ElfFile
-from uploader.objects.elf.identity import Identified, identify, prelinked
+from uploader.objects.elf.identity import prelinked
+from uploader.sources.identify import Identified, identify
+from uploader.sources.registry import sought
 from uploader.values import frozen
-from uploader.worth import SOUGHT
 
 SYSTEM_DEBUG_DIRS = ("/usr/lib/debug",)
 """Where distributions install debug files."""
@@ -158,7 +159,7 @@ def check(binary: Identified, path: str, *, build_id_only: bool = False) -> Iden
             reason = _mismatch(binary, file, elf, build_id_only=build_id_only)
     except InputError as error:
         return Rejected(path=path, reason=error.message.removeprefix(path).lstrip(": "))
-    adds = any(source in file.sources and source not in binary.sources for source in SOUGHT)
+    adds = any(source in file.sources and source not in binary.sources for source in sought())
     if reason is None and not adds and file.dwarf_size_bytes <= binary.dwarf_size_bytes:
         reason = "holds nothing that the binary lacks"
     return file if reason is None else Rejected(path=path, reason=reason)

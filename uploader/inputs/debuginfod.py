@@ -18,7 +18,7 @@ from typing import IO
 from uploader.errors import InputError, NetworkGaveOut, SymupError, UsageError
 from uploader.inputs.companions import Rejected, build_id_of, check
 from uploader.objects.elf.elf_file import ElfFile
-from uploader.objects.elf.identity import Identified, identify
+from uploader.sources.identify import Identified, identify
 from uploader.values import frozen
 
 DEFAULT_TIMEOUT_SECONDS = 90

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 from uploader.inputs.companions import Search
 from uploader.model import Identity, Quality, Source
-from uploader.objects.elf.identity import Identified
+from uploader.sources.identify import Identified
+from uploader.sources.registry import expected
 from uploader.values import frozen
-from uploader.worth import expected
 
 
 def expected_quality(files: Iterable[Identified], *, dwarf: bool) -> Quality:

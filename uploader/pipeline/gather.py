@@ -16,12 +16,13 @@ from uploader.inputs.walk import BUILD_INTERNALS_REMEDY, Found, PassedOver, Trou
 from uploader.model import Concern, Decision, IdScheme, LeftOut, Outcome, SymbolId
 from uploader.objects.elf.elf_file import ElfFile
 from uploader.objects.elf.headers import ET_CORE, ET_REL
-from uploader.objects.elf.identity import Identified, code_digest, identify, prelinked
+from uploader.objects.elf.identity import code_digest, prelinked
 from uploader.pipeline.artifact import Artifact
 from uploader.pipeline.outcomes import failed, skipped
 from uploader.pipeline.pair import USUAL_PLACES, DebugSources, by_base_name, completed, paired
 from uploader.pipeline.shard import Shard
 from uploader.progress import Progress
+from uploader.sources.identify import Identified, identify
 from uploader.values import frozen
 
 LEFT_OUT_EXAMPLES = 3

@@ -5,8 +5,8 @@ from __future__ import annotations
 from uploader.inputs.companions import build_id_of
 from uploader.model import IdScheme, Source
 from uploader.objects.elf.headers import ET_REL
-from uploader.objects.elf.identity import Identified
 from uploader.pipeline.artifact import Artifact
+from uploader.sources.identify import Identified
 
 REJECTED_TOLD = 3
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from uploader.errors import ExitCode, NothingFound, SymupError
 from uploader.model import Decision, LeftOut, Outcome, Quality
-from uploader.objects.elf.identity import Identified
 from uploader.pipeline.artifact import Artifact
 from uploader.pipeline.limit import wants_memory
 from uploader.pipeline.processes import WorkerKilled
 from uploader.pipeline.verdict import exit_code
+from uploader.sources.identify import Identified
 from uploader.values import frozen, replace
 
 NO_FUNCTIONS = "no function symbols in it"

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from uploader.inputs.companions import SYSTEM_DEBUG_DIRS, Companions, build_id_of
 from uploader.model import Identity, Outcome, Quality, Source, SymbolId
 from uploader.objects.elf.headers import ET_REL
-from uploader.objects.elf.identity import Identified
 from uploader.pipeline.artifact import Artifact, expected_quality
 from uploader.pipeline.outcomes import skipped
+from uploader.sources.identify import Identified
+from uploader.sources.registry import adds, read
 from uploader.values import frozen, replace
-from uploader.worth import adds, read
 
 if TYPE_CHECKING:
     from uploader.inputs.debuginfod import DebugInfod

@@ -15,7 +15,7 @@ from pathlib import Path
 from uploader import __version__
 from uploader.destinations.send import Sent, send
 from uploader.errors import Interrupted, NetworkGaveOut, NotAllowed, Refused, SymupError
-from uploader.model import Concern, Decision, Figures, LeftOut, Outcome, Provenance, Quality, Shortfall, Source
+from uploader.model import Concern, Decision, Figures, LeftOut, Outcome, Provenance, Quality, Shortfall
 from uploader.pipeline.artifact import Artifact
 from uploader.pipeline.asking import ask_each
 from uploader.pipeline.crew import Crew
@@ -50,6 +50,7 @@ from uploader.protocol.words import (
 )
 from uploader.report.words import count
 from uploader.sources.lacking import tell_of_lacking_files
+from uploader.sources.registry import in_order
 from uploader.values import frozen
 
 FILES_IN_SENDING = 4
@@ -313,7 +314,7 @@ class _Upload:
             content_sha256=made.file.content_sha256,
             quality=made.figures.quality,
             figures=made.figures,
-            sources=tuple(source.value for source in Source if made.figures.by_source.get(source)),
+            sources=in_order(made.figures.by_source),
             file_name=unicode_text(os.path.basename(artifact.path)),
             tool=f"symup {__version__}",
             warnings=bounded_warnings([unicode_text(warning) for warning in made.warnings]),

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
 
 from uploader.errors import InputError
-from uploader.model import Figures, Source
+from uploader.model import Figures
 from uploader.objects.elf.elf_file import ElfFile
-from uploader.objects.elf.identity import dwarf_size_bytes
 from uploader.sources.dwarf.linked import LinkedFiles
-from uploader.sources.dwarf.read import read_dwarf
-from uploader.sources.elf_symbols.read import ElfSymbols
-from uploader.sources.symbol_sources import read_all_symbols
+from uploader.sources.elf_symbols.read import ElfSymbols, SymbolSet, choose
+from uploader.sources.port import ColumnSource, ColumnsRead, Reading, TableSource
+from uploader.sources.registry import SOURCES
 from uploader.symbols.aliases import attach_aliases
 from uploader.symbols.columns import NONE, NameTable, SourceColumns, SymbolTable
 from uploader.symbols.figures import count_functions, measure
@@ -21,6 +21,7 @@ from uploader.symbols.merge import Plan, SymbolPieces, merge
 from uploader.symbols.nested import name_with_scopes
 from uploader.symbols.range_counts import RangeCounts
 from uploader.symbols.shape import shape
+from uploader.symbols.stack import owner_of, stacked
 from uploader.values import frozen
 
 
@@ -44,11 +45,11 @@ def build(
     keep_aliases: bool = False,
     threads: int = 1,
 ) -> Extracted:
-    """Reads DWARF (unless told not to) and the symbol tables, and merges them: the richest source speaks for each address.
+    """Reads every source that the files have, debug information unless told not to, and merges them: the richest speaks for each address.
 
-    ``companions`` are files of the same binary (its ``.debug`` file, say): DWARF is read from the first file that has it, symbols
-    from all of them; where the code lies is for ``elf`` to say. That they belong together is the caller's to know. ``linked``
-    tells where files may lie that the DWARF refers to. With ``keep_aliases`` the other names that symbol tables have for a
+    ``companions`` are files of the same binary (its ``.debug`` file, say): columns are read from the file that is richest in a source,
+    symbols from all of them; where the code lies is for ``elf`` to say. That they belong together is the caller's to know. ``linked``
+    tells where files may lie that debug information refers to. With ``keep_aliases`` the other names that symbol tables have for a
     function's start are kept, too.
 
     Damage in one source costs what is damaged and is told in the warnings; the others still count.
@@ -56,28 +57,18 @@ def build(
     warnings: list[str] = []
     names = NameTable()
     executable = elf.executable_ranges()
-    columns: SourceColumns | None = None
-    whole = True
-    lacks_files = False
+    files = (elf, *companions)
 
     @cache
     def symbols_ready() -> tuple[SymbolPieces, ElfSymbols, Sequence[str]]:
-        symbols, trouble = read_all_symbols((elf, *companions))
+        symbols, trouble = read_tables(files)
         return SymbolPieces(symbols, names), symbols, trouble
 
-    for file in _richest_first((elf, *companions)) if dwarf else ():
-        try:
-            read = read_dwarf(file, executable, names, threads=threads, files=linked, meanwhile=symbols_ready)
-        except InputError as error:
-            warnings.append(f"DWARF could not be read: {error.message}")
-            continue
-        if read is not None:
-            columns = read.columns
-            whole, lacks_files = read.whole, read.lacks_files
-            warnings.extend(read.warnings)
-            break
+    reading = Reading(executable=executable, names=names, threads=threads, linked=linked, meanwhile=symbols_ready)
+    found = read_columns(files, reading, dwarf=dwarf, warnings=warnings)
     pieces, symbols, trouble = symbols_ready()
     warnings.extend(trouble)
+    columns, first_functions = stacked([read.columns for _, read in found]) if found else (None, ())
     if columns is not None and names.nested:
         name_with_scopes(columns, pieces, names)
     plan = merge(columns, pieces)
@@ -89,15 +80,92 @@ def build(
         warnings.append(_told_of(counts))
     if keep_aliases:
         attach_aliases(table, plan, origin, lambda symbol: symbols.aliases(symbols.start[symbol]), names)
+    by_source = _functions_of_columns(plan, [name for name, _ in found], first_functions)
+    by_source.update(_functions_of_tables(plan, symbols))
     figures = measure(
         table,
         executable,
-        _functions_by_source(plan, symbols.source_of),
-        origin=origin if whole else None,
+        by_source,
+        origin=origin if all(read.whole for _, read in found) else None,
         function=plan.function,
         range_counts=counts,
     )
+    lacks_files = any(read.lacks_files for _, read in found)
     return Extracted(table=table, figures=figures, warnings=tuple(warnings), lacks_files=lacks_files)
+
+
+def read_columns(
+    files: Sequence[ElfFile], reading: Reading, *, dwarf: bool, warnings: list[str]
+) -> list[tuple[str, ColumnsRead]]:
+    """What each source of columns says, with its name, the best source first; what could not be read is told in ``warnings``.
+
+    A source is read from the richest file that it can be read from, and not at all where one was read that covers it.
+    """
+    found: dict[str, ColumnsRead] = {}
+    for source in SOURCES:
+        if not isinstance(source, ColumnSource) or (source.worth.debug and not dwarf):
+            continue
+        if not found.keys().isdisjoint(source.worth.covered_by):
+            continue
+        having = [file for file in files if any(source.richness(file))]
+        for file in sorted(having, key=source.richness, reverse=True):
+            try:
+                read = source.read_columns(file, reading)
+            except InputError as error:
+                warnings.append(f"{source.what} could not be read: {error.message}")
+                continue
+            if read is not None:
+                found[source.name] = read
+                warnings.extend(read.warnings)
+                break
+    return list(found.items())
+
+
+def read_tables(files: Sequence[ElfFile]) -> tuple[ElfSymbols, tuple[str, ...]]:
+    """The functions that all sources of plain symbols name, and what could not be read, one line each.
+
+    Of equal names those of a better source count, and an earlier file's before a later one's. Set ``s`` of the symbols is of source
+    ``_tables()[s // len(files)]``.
+    """
+    warnings: list[str] = []
+    sets: list[SymbolSet | None] = []
+    for source in _tables():
+        for file in files:
+            read = None
+            if file is files[0] or not source.of_the_binary_alone:
+                try:
+                    read = source.read_symbols(file, files[0])
+                except InputError as error:
+                    warnings.append(f"{source.what} could not be read: {error.message}")
+            sets.append(read)
+    return choose(sets), tuple(warnings)
+
+
+def _tables() -> tuple[TableSource, ...]:
+    return tuple(source for source in SOURCES if isinstance(source, TableSource))
+
+
+def _functions_of_columns(plan: Plan, names: Sequence[str], first_functions: Sequence[int]) -> dict[str, int]:
+    """How many functions each source of columns gave, none of them counted twice but for parts with names of their own."""
+    by_source = {}
+    for number, name in enumerate(names):
+        owned = plan.function
+        if len(names) > 1:
+            owned = array(
+                "I",
+                (one if one != NONE and owner_of(first_functions, one) == number else NONE for one in plan.function),
+            )
+        if count := count_functions(owned, plan.name):
+            by_source[name] = count
+    return by_source
+
+
+def _functions_of_tables(plan: Plan, symbols: ElfSymbols) -> Counter[str]:
+    """How many functions each source of plain symbols gave that no columns have, none of them counted twice."""
+    alone = {symbol for function, symbol in zip(plan.function, plan.symbol, strict=True) if function == NONE}
+    tables = _tables()
+    files = symbols.sets // len(tables)
+    return Counter(tables[symbols.set_of(symbol) // files].name for symbol in sorted(alone))
 
 
 def _told_of(counts: RangeCounts) -> str:
@@ -106,23 +174,3 @@ def _told_of(counts: RangeCounts) -> str:
         f"ranges of functions or inlined calls were lost ({', '.join(lost)}): the debug information is malformed there, or contradicts "
         "itself; their code bears the name of what else is known there"
     )
-
-
-def _functions_by_source(plan: Plan, source_of: Callable[[int], str]) -> dict[str, int]:
-    """How many functions each source gave, none of them counted twice but for parts with names of their own."""
-    by_source: Counter[str] = Counter()
-    from_dwarf = count_functions(plan.function, plan.name)
-    if from_dwarf:
-        by_source[Source.DWARF] = from_dwarf
-    alone = {symbol for function, symbol in zip(plan.function, plan.symbol, strict=True) if function == NONE}
-    by_source.update(map(source_of, sorted(alone)))
-    return dict(by_source)
-
-
-def _richest_first(files: Sequence[ElfFile]) -> list[ElfFile]:
-    """The files with DWARF, those with the most of it first: a binary may have that of one assembler file, its debug file all the rest."""
-
-    def richness(file: ElfFile) -> tuple[int, int]:
-        return dwarf_size_bytes(file, ".debug_info"), dwarf_size_bytes(file, ".debug_line")
-
-    return sorted((file for file in files if any(richness(file))), key=richness, reverse=True)

@@ -18,12 +18,12 @@ from uploader.model import Decision, Quality, Source
 from uploader.objects.elf.dynamic import DT_GNU_HASH, DT_STRTAB, DT_SYMTAB, dynamic_symbols
 from uploader.objects.elf.elf_file import ElfFile
 from uploader.objects.elf.headers import PT_DYNAMIC
-from uploader.objects.elf.identity import identify
 from uploader.pipeline.convert import convert
 from uploader.pipeline.pair import DebugSources
 from uploader.progress import Silent
 from uploader.sources.elf_symbols.read import read_symbols
-from uploader.worth import expected
+from uploader.sources.identify import identify
+from uploader.sources.registry import expected
 
 SOURCE = """
 extern int away(int);

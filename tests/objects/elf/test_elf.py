@@ -19,7 +19,8 @@ from tests.writers import elf_writer
 from tests.writers.elf_writer import ALLOC, CODE, NOBITS, NOTE, Note, Section, Segment, Symbol, elf, note_bytes
 from uploader.errors import InputError, MalformedElf, NotElf
 from uploader.objects.elf.elf_file import ElfFile
-from uploader.objects.elf.identity import code_digest, identify
+from uploader.objects.elf.identity import code_digest
+from uploader.sources.identify import identify
 
 every_class = pytest.mark.parametrize(("bits", "little_endian"), [(32, True), (32, False), (64, True), (64, False)])
 

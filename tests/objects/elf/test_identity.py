@@ -16,8 +16,9 @@ from tests.writers.elf_writer import ALLOC, CODE, NOBITS, NOTE, Note, Section, S
 from uploader.errors import MalformedElf
 from uploader.model import IdScheme, Quality, Source, SymbolId
 from uploader.objects.elf.elf_file import ElfFile
-from uploader.objects.elf.identity import CodeSection, Identified, code_digest, identify
-from uploader.worth import expected
+from uploader.objects.elf.identity import CodeSection, code_digest
+from uploader.sources.identify import Identified, identify
+from uploader.sources.registry import expected
 
 TEXT = Section(".text", b"\x90" * 64, flags=CODE, address=0x1000)
 GO_ID = "uN5aTfbvEr-_x/redacted/abc/9zZ"

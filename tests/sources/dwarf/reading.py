@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 
 from uploader.objects.elf.elf_file import ElfFile
 from uploader.sources.dwarf.line_tables import read_line_tables
-from uploader.sources.dwarf.read import DwarfRead, read_dwarf, read_sections
+from uploader.sources.dwarf.read import read_dwarf, read_sections
 from uploader.sources.dwarf.sections import DwarfSections
+from uploader.sources.port import ColumnsRead
 from uploader.symbols.columns import NONE, NameTable, SourceColumns
 
 CODE = ((0x1000, 0x2000),)
@@ -72,7 +73,7 @@ def read_file(elf: ElfFile) -> Read:
     return unfolded(result)
 
 
-def unfolded(result: DwarfRead) -> Read:
+def unfolded(result: ColumnsRead) -> Read:
     columns = result.columns
     functions = [_function(columns, index) for index in range(len(columns.function_name))]
     rows: list[list[tuple[int, Place]]] = [

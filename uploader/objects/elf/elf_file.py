@@ -148,6 +148,11 @@ class ElfFile:
             found = self._by_name.get(".z" + name[1:])
         return found
 
+    def has_filled(self, name: str) -> bool:
+        """Whether the first section of that name has bytes in this file."""
+        section = self.section(name)
+        return section is not None and section.has_bytes and section.size_bytes > 0
+
     def contents(self, section: Section) -> memoryview:
         """The bytes of a section, inflated where it is compressed; empty where they aren't in this file.
 

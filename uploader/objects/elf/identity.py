@@ -1,4 +1,4 @@
-"""What a binary is and which sources of symbols it holds, from headers and notes alone: nothing is decoded or inflated."""
+"""What a binary is, from headers and notes alone: nothing is decoded or inflated."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ import struct
 from collections.abc import Sequence
 
 from uploader.errors import MalformedElf
-from uploader.model import Identity, IdScheme, Source, SymbolId
+from uploader.model import Identity, IdScheme, SymbolId
 from uploader.objects.elf.compression import MAX_RATIO, SLACK_BYTES
-from uploader.objects.elf.dynamic import dynamic_symbols
 from uploader.objects.elf.elf_file import ElfFile
-from uploader.objects.elf.headers import PF_X, PT_LOAD, SHT_DYNSYM, SHT_SYMTAB
+from uploader.objects.elf.headers import PF_X, PT_LOAD
 from uploader.values import frozen
 
 NT_GNU_BUILD_ID = 3
@@ -24,9 +23,6 @@ FILE_ID_PART_BYTES = 4096
 
 MAX_DEBUG_LINK_BYTES = 1 << 16
 """A file name, its padding and a CRC; names on disk are far shorter."""
-
-GO_TABLE_SECTIONS = (".gopclntab", ".data.rel.ro.gopclntab")
-"""Where Go's linker puts its pc-line table: the second in position-independent executables."""
 
 _INFLATED = (".debug_", ".zdebug_", ".symtab", ".strtab", ".dynsym", ".dynstr", ".gnu_debugdata")
 
@@ -56,53 +52,6 @@ def prelinked(one: Sequence[CodeSection], other: Sequence[CodeSection]) -> bool:
     return all(
         (a.name, a.size_bytes, a.address - b.address) == (b.name, b.size_bytes, distance)
         for a, b in zip(one, other, strict=True)
-    )
-
-
-@frozen
-class Identified:
-    """What `identify` tells of one file."""
-
-    path: str
-    size_bytes: int
-    identity: Identity
-    machine: str
-    kind: int
-    """``e_type``: ET_REL 1, ET_EXEC 2, ET_DYN 3."""
-    sources: tuple[Source, ...]
-    """What can be read from this very file, the richest first."""
-    code_sections: tuple[CodeSection, ...]
-    """The shape of the code, by address. Under one id, equal shapes are companions and different ones a conflict."""
-    has_code_bytes: bool
-    """The code is in this file; False for ``.debug`` files."""
-    debug_link: DebugLink | None = None
-    dwarf_size_bytes: int = 0
-    """How long its ``.debug_info`` claims to be once it is inflated: of two files, the one that tells more."""
-    inflated_size_bytes: int = 0
-    """The size of its debug information and symbols once they are inflated, as far as what they declare is believable."""
-
-
-def identify(elf: ElfFile) -> Identified:
-    """The ids of a file and what it holds.
-
-    The primary id is the GNU build-id, else the Go build id, else the file id; the others are aliases. An id that
-    is damaged or unheard of is passed over. An open `ElfFile` has all that this needs: it raises `InputError` only where the file changes
-    meanwhile.
-    """
-    sources = _sources(elf)
-    code = _code_sections(elf)
-    return Identified(
-        path=elf.path,
-        size_bytes=elf.size_bytes,
-        identity=_identity(elf),
-        machine=elf.machine_name,
-        kind=elf.kind,
-        sources=sources,
-        code_sections=code,
-        has_code_bytes=_has_code_bytes(elf),
-        debug_link=_debug_link(elf),
-        dwarf_size_bytes=dwarf_size_bytes(elf, ".debug_info"),
-        inflated_size_bytes=_inflated_size_bytes(elf),
     )
 
 
@@ -154,7 +103,11 @@ def file_id(elf: ElfFile) -> SymbolId:
     return SymbolId(scheme=IdScheme.FILE, value=digest.digest()[:16].hex())
 
 
-def _identity(elf: ElfFile) -> Identity:
+def identity(elf: ElfFile) -> Identity:
+    """The GNU build-id, else the Go build id, else the file id; the others are aliases.
+
+    An id that is damaged or unheard of is passed over.
+    """
     found: dict[IdScheme, SymbolId] = {}
     for name, kind, desc in elf.notes():
         if name == "GNU" and kind == NT_GNU_BUILD_ID:
@@ -179,42 +132,15 @@ def _symbol_id(scheme: IdScheme, value: str) -> SymbolId | None:
         return None
 
 
-def _sources(elf: ElfFile) -> tuple[Source, ...]:
-    def filled(name: str) -> bool:
-        section = elf.section(name)
-        return section is not None and section.has_bytes and section.size_bytes > 0
-
-    def symbols(kind: int) -> bool:
-        # The first entry of a symbol table is the undefined symbol.
-        least = 2 * (24 if elf.bits == 64 else 16)
-        if kind == SHT_DYNSYM and not elf.sections:
-            table = dynamic_symbols(elf)
-            return table is not None and table.size_bytes >= least
-        return any(section.type == kind and section.size_bytes >= least for section in elf.sections)
-
-    sources = []
-    if filled(".debug_info"):
-        sources.append(Source.DWARF)
-    elif filled(".debug_line"):
-        sources.append(Source.DWARF_LINES)
-    if any(filled(name) for name in GO_TABLE_SECTIONS):
-        sources.append(Source.GO)
-    if symbols(SHT_SYMTAB):
-        sources.append(Source.SYMTAB)
-    if symbols(SHT_DYNSYM):
-        sources.append(Source.DYNSYM)
-    if filled(".gnu_debugdata"):
-        sources.append(Source.MINI_DEBUGINFO)
-    return tuple(sources)
-
-
-def _has_code_bytes(elf: ElfFile) -> bool:
+def has_code_bytes(elf: ElfFile) -> bool:
+    """Whether the code is in this file, and not only told of, as in a ``.debug`` file."""
     if not elf.sections:
         return any(each.type == PT_LOAD and each.flags & PF_X and each.size_bytes for each in elf.segments)
     return any(section.is_code and section.has_bytes and section.size_bytes for section in elf.sections)
 
 
-def _code_sections(elf: ElfFile) -> tuple[CodeSection, ...]:
+def code_sections(elf: ElfFile) -> tuple[CodeSection, ...]:
+    """The shape of the code, by address."""
     return tuple(
         CodeSection(name=section.name, address=section.address, size_bytes=section.size_bytes)
         for section in sorted(elf.sections, key=lambda section: (section.address, section.index))
@@ -222,7 +148,8 @@ def _code_sections(elf: ElfFile) -> tuple[CodeSection, ...]:
     )
 
 
-def _inflated_size_bytes(elf: ElfFile) -> int:
+def inflated_size_bytes(elf: ElfFile) -> int:
+    """The size of debug information and symbols once they are inflated, as far as what they declare is believable."""
     total = 0
     for section in elf.sections:
         if section.has_bytes and section.name.startswith(_INFLATED):
@@ -236,7 +163,8 @@ def _inflated_size_bytes(elf: ElfFile) -> int:
     return total
 
 
-def _debug_link(elf: ElfFile) -> DebugLink | None:
+def debug_link(elf: ElfFile) -> DebugLink | None:
+    """What its ``.gnu_debuglink`` names; None where it has none, or a damaged one."""
     section = elf.section(".gnu_debuglink")
     if section is None or not section.has_bytes or section.compressed or section.size_bytes > MAX_DEBUG_LINK_BYTES:
         return None

@@ -342,6 +342,8 @@ def _inside(
     end: cython.ulonglong,
 ) -> cython.bint:
     """Whether one of the ascending, disjoint ranges ``first:last`` has all of a range."""
+    if first < last and starts[first] <= start and end <= ends[first]:
+        return True
     at: cython.Py_ssize_t = _first_ending_behind(ends, first, last, start)
     return at < last and starts[at] <= start and end <= ends[at]
 

@@ -24,9 +24,10 @@ from uploader.sources.dwarf.sections import DwarfSections, SectionLoader
 from uploader.sources.dwarf.supplementary import Supplementary, opened_supplementary
 from uploader.sources.dwarf.unit_headers import read_units
 from uploader.sources.elf_symbols.read import read_symbols
+from uploader.sources.port import ColumnsRead
 from uploader.symbols.columns import NONE, NameTable, SourceColumns
 from uploader.symbols.range_counts import RangeCounts
-from uploader.values import frozen, replace
+from uploader.values import replace
 
 LINE_STRINGS = ".debug_line_str"
 UNNAMED = b"??"
@@ -34,18 +35,6 @@ UNNAMED = b"??"
 
 MAX_WARNINGS = 20
 """How many warnings of one file are told: a thousand broken units are one piece of news."""
-
-
-@frozen
-class DwarfRead:
-    """The columns, and what had to be left out of them."""
-
-    columns: SourceColumns
-    warnings: tuple[str, ...]
-    whole: bool = True
-    """No section and no supplementary file is missing that names and places of functions and inlined calls lie in."""
-    lacks_files: bool = False
-    """A file that it refers to was not found."""
 
 
 def read_dwarf(
@@ -56,7 +45,7 @@ def read_dwarf(
     threads: int = 1,
     files: LinkedFiles | None = None,
     meanwhile: Callable[[], object] = lambda: None,
-) -> DwarfRead | None:
+) -> ColumnsRead | None:
     """Reads all functions, inlines and lines that lie in the executable ranges, or None where the file has no DWARF.
 
     ``files`` tells where split units and supplementary files may lie. ``meanwhile`` is called while a thread inflates.
@@ -126,7 +115,7 @@ def read_sections(
     abbrevs: Abbrevs | None = None,
     supplementary: Supplementary | None = None,
     files: LinkedFiles | None = None,
-) -> DwarfRead:
+) -> ColumnsRead:
     """The same for sections and line tables already in memory; all warnings are kept."""
     where = code if isinstance(code, Code) else Code(executable=code)
     other = supplementary if supplementary is not None else Supplementary()
@@ -202,7 +191,7 @@ def read_sections(
         *other.warnings,
         *(warning for each in named for warning in each.warnings),
     ]
-    return DwarfRead(
+    return ColumnsRead(
         columns=columns,
         warnings=tuple(warnings),
         whole=not absent and not other.missing,

@@ -44,7 +44,6 @@ class Candidates:
     name_offset: array[int]
     name_length: array[int]
     rank: array[int]
-    source: array[int]
 
 
 def trimmed(kind: str, column: Any, count: int) -> array[int]:
@@ -90,7 +89,6 @@ class SymbolGatherer:
     offset: cython.ulonglong[::1]
     length: cython.uint[::1]
     rank: cython.uchar[::1]
-    source: cython.uchar[::1]
 
     def __init__(self, elf: ElfFile, text: bytes, capacity: int, descriptors: Descriptors | None) -> None:
         """Takes the strings of all tables, one after the other, and how many symbols the tables have together."""
@@ -141,7 +139,6 @@ class SymbolGatherer:
         self.offset = array("Q", [0]) * room
         self.length = array("I", [0]) * room
         self.rank = array("B", bytes(room))
-        self.source = array("B", bytes(room))
 
     def read(
         self,
@@ -149,7 +146,6 @@ class SymbolGatherer:
         wide_indexes: array[int],
         text_begin: int,
         text_end: int,
-        source: int,
     ) -> None:
         """Gathers one table: its entries as words of the file's class, its names in ``text[text_begin:text_end]``.
 
@@ -161,9 +157,8 @@ class SymbolGatherer:
         symbols: cython.Py_ssize_t = len(words) // (3 if self.wide else 4)
         begin: cython.Py_ssize_t = text_begin
         end: cython.Py_ssize_t = text_end
-        table: cython.uchar = source
         with cython.nogil:
-            self.gather(symbols, begin, end, table)
+            self.gather(symbols, begin, end)
         if self.name_budget < 0:
             raise MalformedElf("the names of a symbol table overlap without end")
 
@@ -176,7 +171,6 @@ class SymbolGatherer:
             name_offset=trimmed("Q", self.offset, self.count),
             name_length=trimmed("I", self.length, self.count),
             rank=trimmed("B", self.rank, self.count),
-            source=trimmed("B", self.source, self.count),
         )
 
     @cython.cfunc
@@ -187,7 +181,6 @@ class SymbolGatherer:
         symbols: cython.Py_ssize_t,
         begin: cython.Py_ssize_t,
         end: cython.Py_ssize_t,
-        source: cython.uchar,
     ) -> cython.int:
         """Goes through one table's entries and appends those that count; ends early where the name budget is spent."""
         index: cython.Py_ssize_t = 0
@@ -276,7 +269,6 @@ class SymbolGatherer:
             binding: cython.uint = info >> 4
             rank: cython.uchar = 0 if binding == 1 or binding == 10 else (1 if binding == 2 else 2)
             self.rank[at] = rank if is_function else (8 if kind == 1 else rank + 4)
-            self.source[at] = source
             self.count = at + 1
         return 0
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import sys
 from array import array
-from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from uploader.errors import MalformedElf
-from uploader.model import Source
 from uploader.objects.elf.dynamic import dynamic_symbols
 from uploader.objects.elf.headers import EM_PPC64, ET_REL, SHT_DYNSYM, SHT_SYMTAB, SHT_SYMTAB_SHNDX
 from uploader.sources.elf_symbols.choice import SymbolChooser
@@ -21,14 +20,7 @@ if TYPE_CHECKING:
     from uploader.objects.elf.elf_file import ElfFile
     from uploader.objects.elf.headers import Section
     from uploader.sources.elf_symbols.choice import Choice
-    from uploader.sources.plt import PltStubs
-
-FROM_SYMTAB = 0
-FROM_DYNSYM = 1
-FROM_MINI_DEBUGINFO = 2
-FROM_PLT = 3
-
-_SOURCES = (Source.SYMTAB, Source.DYNSYM, Source.MINI_DEBUGINFO, Source.PLT)
+    from uploader.sources.plt.read import PltStubs
 
 RANK_OF_STUBS = 7
 """Behind all that `Candidates.rank` knows of names: any other of the same address is better."""
@@ -42,18 +34,18 @@ class ElfSymbols:
 
     ``start`` and ``end`` are ``array('Q')`` of addresses; ``extended`` is ``array('B')``, 1 where the table gives no size and the
     end is the next symbol's start or the section's end. The name of symbol ``i`` is
-    ``text[name_offset[i] : name_offset[i] + name_length[i]]``, still mangled, without ``@VERSION``. ``source`` is
-    ``array('B')`` of ``FROM_SYMTAB`` and its like.
+    ``text[name_offset[i] : name_offset[i] + name_length[i]]``, still mangled, without ``@VERSION``. Set ``s`` of those that they
+    were chosen from has the candidates ``first_of_set[s]`` up to the next one's first.
     """
 
-    def __init__(self, candidates: Candidates, choice: Choice, text: bytes) -> None:
+    def __init__(self, candidates: Candidates, choice: Choice, text: bytes, first_of_set: Sequence[int] = (0,)) -> None:
         self.text = text
         self.start = choice.start
         self.end = choice.end
         self.extended = choice.extended
         self.name_offset = array("Q", map(candidates.name_offset.__getitem__, choice.chosen))
         self.name_length = array("I", map(candidates.name_length.__getitem__, choice.chosen))
-        self.source = array("B", map(candidates.source.__getitem__, choice.chosen))
+        self._first_of_set = first_of_set
         self._candidates = candidates
         self._choice = choice
 
@@ -72,9 +64,14 @@ class ElfSymbols:
             text[offset : offset + length] for offset, length in zip(self.name_offset, self.name_length, strict=True)
         )
 
-    def source_of(self, index: int) -> Source:
-        """The table that symbol ``index`` was chosen from."""
-        return _SOURCES[self.source[index]]
+    @property
+    def sets(self) -> int:
+        """How many sets they were chosen from, empty ones among them."""
+        return len(self._first_of_set)
+
+    def set_of(self, index: int) -> int:
+        """The number of the set that symbol ``index`` was chosen from, as `choose` was given them."""
+        return bisect_right(self._first_of_set, self._choice.chosen[index]) - 1
 
     def aliases(self, address: int) -> tuple[bytes, ...]:
         """The other names of the function that starts at ``address``, the better first; empty where there are none."""
@@ -118,8 +115,8 @@ def read_symbols(elf: ElfFile, *, symtab: bool = True, dynsym: bool = True) -> E
     In a relocatable file addresses count from where `ElfFile.layout` puts each section. Raises `MalformedElf` where a table
     or its strings lie beyond the file's end, or the table's entries have an impossible size.
     """
-    wanted = ([(SHT_SYMTAB, FROM_SYMTAB)] if symtab else []) + ([(SHT_DYNSYM, FROM_DYNSYM)] if dynsym else [])
-    return choose([read_table(elf, kind, source) for kind, source in wanted])
+    wanted = ([SHT_SYMTAB] if symtab else []) + ([SHT_DYNSYM] if dynsym else [])
+    return choose([read_table(elf, kind) for kind in wanted])
 
 
 @frozen
@@ -130,7 +127,7 @@ class SymbolSet:
     text: bytes
 
 
-def read_table(elf: ElfFile, kind: int, source: int, *, binary: ElfFile | None = None) -> SymbolSet | None:
+def read_table(elf: ElfFile, kind: int, *, binary: ElfFile | None = None) -> SymbolSet | None:
     """What the first symbol table of type ``kind`` tells, as `read_symbols` counts; None where there is none.
 
     Where no section headers lead to the dynamic symbols, PT_DYNAMIC does.
@@ -149,7 +146,7 @@ def read_table(elf: ElfFile, kind: int, source: int, *, binary: ElfFile | None =
     else:
         return None
     gatherer = SymbolGatherer(elf, text, len(entries) // (3 if elf.bits == 64 else 4), _descriptors(elf, binary or elf))
-    gatherer.read(entries, wide_indexes, 0, len(text), source)
+    gatherer.read(entries, wide_indexes, 0, len(text))
     return SymbolSet(candidates=gatherer.candidates(), text=text)
 
 
@@ -165,7 +162,6 @@ def stubs_as_symbols(stubs: PltStubs) -> SymbolSet:
             name_offset=array("Q", accumulate(lengths, initial=0))[:count],
             name_length=lengths,
             rank=array("B", bytes([RANK_OF_STUBS]) * count),
-            source=array("B", bytes([FROM_PLT]) * count),
         ),
         text=b"".join(stubs.names),
     )
@@ -173,8 +169,8 @@ def stubs_as_symbols(stubs: PltStubs) -> SymbolSet:
 
 def choose(sets: Iterable[SymbolSet | None]) -> ElfSymbols:
     """One set of functions out of several, by the rules of `read_symbols`; of equal names that of the earlier set counts."""
-    known = [each for each in sets if each is not None]
-    text = b"".join(each.text for each in known)
+    given = list(sets)
+    text = b"".join(each.text for each in given if each is not None)
     joined = Candidates(
         start=array("Q"),
         size=array("Q"),
@@ -182,10 +178,13 @@ def choose(sets: Iterable[SymbolSet | None]) -> ElfSymbols:
         name_offset=array("Q"),
         name_length=array("I"),
         rank=array("B"),
-        source=array("B"),
     )
     base = 0
-    for each in known:
+    first_of_set = []
+    for each in given:
+        first_of_set.append(len(joined.start))
+        if each is None:
+            continue
         one = each.candidates
         joined.start.extend(one.start)
         joined.size.extend(one.size)
@@ -195,9 +194,8 @@ def choose(sets: Iterable[SymbolSet | None]) -> ElfSymbols:
         )
         joined.name_length.extend(one.name_length)
         joined.rank.extend(one.rank)
-        joined.source.extend(one.source)
         base += len(each.text)
-    return ElfSymbols(joined, SymbolChooser(joined, text).run(), text)
+    return ElfSymbols(joined, SymbolChooser(joined, text).run(), text, first_of_set)
 
 
 def _strings_of(elf: ElfFile, table: Section) -> bytes:

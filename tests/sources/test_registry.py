@@ -17,15 +17,15 @@ from uploader.pipeline.gather import gather
 from uploader.pipeline.pair import DebugSources, paired
 from uploader.pipeline.upload import upload
 from uploader.progress import Silent
+from uploader.sources.registry import SOURCES, adds, expected
 from uploader.values import replace
-from uploader.worth import WORTH, adds, expected
 
 NOWHERE = DebugSources(system_dirs=())
 TEXT = Section(".text", b"\x90" * 64, address=0x1000, flags=CODE)
 
 
 def test_every_source_has_its_worth() -> None:
-    assert set(WORTH) == set(Source)
+    assert {source.name for source in SOURCES} == set(Source)
 
 
 def test_debug_information_is_of_no_use_where_it_is_not_to_be_read() -> None:

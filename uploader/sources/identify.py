@@ -1,0 +1,62 @@
+"""What a file is, and which sources of symbols it holds, from headers and notes alone: nothing is decoded or inflated."""
+
+from __future__ import annotations
+
+from uploader.model import Identity
+from uploader.objects.elf.elf_file import ElfFile
+from uploader.objects.elf.identity import (
+    CodeSection,
+    DebugLink,
+    code_sections,
+    debug_link,
+    dwarf_size_bytes,
+    has_code_bytes,
+    identity,
+    inflated_size_bytes,
+)
+from uploader.sources.registry import present_in
+from uploader.values import frozen
+
+
+@frozen
+class Identified:
+    """What `identify` tells of one file."""
+
+    path: str
+    size_bytes: int
+    identity: Identity
+    machine: str
+    kind: int
+    """``e_type``: ET_REL 1, ET_EXEC 2, ET_DYN 3."""
+    sources: tuple[str, ...]
+    """What can be read from this very file, the richest first."""
+    code_sections: tuple[CodeSection, ...]
+    """The shape of the code, by address. Under one id, equal shapes are companions and different ones a conflict."""
+    has_code_bytes: bool
+    """The code is in this file; False for ``.debug`` files."""
+    debug_link: DebugLink | None = None
+    dwarf_size_bytes: int = 0
+    """How long its ``.debug_info`` claims to be once it is inflated: of two files, the one that tells more."""
+    inflated_size_bytes: int = 0
+    """The size of its debug information and symbols once they are inflated, as far as what they declare is believable."""
+
+
+def identify(elf: ElfFile) -> Identified:
+    """The ids of a file and what it holds.
+
+    An open `ElfFile` has all that this needs: it raises `InputError` only where the file changes
+    meanwhile.
+    """
+    return Identified(
+        path=elf.path,
+        size_bytes=elf.size_bytes,
+        identity=identity(elf),
+        machine=elf.machine_name,
+        kind=elf.kind,
+        sources=present_in(elf),
+        code_sections=code_sections(elf),
+        has_code_bytes=has_code_bytes(elf),
+        debug_link=debug_link(elf),
+        dwarf_size_bytes=dwarf_size_bytes(elf, ".debug_info"),
+        inflated_size_bytes=inflated_size_bytes(elf),
+    )
