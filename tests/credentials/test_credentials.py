@@ -9,7 +9,8 @@ import keyring
 import pytest
 from keyring.backend import KeyringBackend
 
-from uploader.credentials.find import KEYRING_SERVICE, find_token
+from uploader.credentials.find import find_token
+from uploader.credentials.stored import KEYRING_SERVICE
 from uploader.credentials.token import Token
 from uploader.errors import NotAllowed, UsageError
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from uploader.credentials.find import KEYRING_SERVICE, TOKEN_VARIABLE
+from uploader.credentials.given import TOKEN_VARIABLE
+from uploader.credentials.stored import KEYRING_SERVICE
 from uploader.credentials.token import Token
 from uploader.errors import UsageError
 

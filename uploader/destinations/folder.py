@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from uploader import places
+from uploader.destinations.port import Opening
+from uploader.errors import UsageError
 from uploader.model import SymbolId
-from uploader.protocol.words import GSYM_KIND, Answer, Capabilities, Committed, Manifest, Question
+from uploader.protocol.words import GSYM_KIND, Answer, Capabilities, Committed, Destination, Manifest, Question
 from uploader.store.folder import FolderBlobs
 from uploader.store.store import SymbolStore
 
@@ -53,3 +56,16 @@ class FolderDestination:
 
     def close(self) -> None:
         """Nothing is held open."""
+
+
+class FolderKind:
+    """A path, or ``file:///…``."""
+
+    schemes = ("", "file")
+
+    def open(self, dest: str, opening: Opening) -> Destination:
+        """See `DestinationKind`."""
+        folder = places.folder_of(dest)
+        if folder is None:
+            raise UsageError("a file URL names a local folder", remedy="It looks like file:///srv/symbols.")
+        return FolderDestination(folder, opening.project)

@@ -1,18 +1,21 @@
-"""Opens the place that DEST names: a symbol server, or a folder."""
+"""Opens the place that DEST names, of whatever kind it is."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from uploader import places
 from uploader.credentials.token import Token
-from uploader.destinations.folder import FolderDestination
+from uploader.destinations.folder import FolderDestination, FolderKind
+from uploader.destinations.port import DestinationKind, FindToken, Opening
+from uploader.destinations.server_kind import ServerKind
 from uploader.errors import UsageError
 from uploader.protocol.words import Destination
 from uploader.store.layout import checked_project
 
-FindToken = Callable[[str], Token | None]
+KINDS: tuple[DestinationKind, ...] = (FolderKind(), ServerKind())
+"""All kinds of destination. A new one is a file beside this one, and a place in this line."""
 
 _OBJECT_STORAGE = {"s3", "gs", "az"}
 
@@ -51,15 +54,10 @@ def open_destination(
                 remedy="Name one with --to or SYMUP_TO: a symbol server's URL, or a folder that outlives the job.",
             )
         return FolderDestination(default_folder(), project)
-    if places.is_server(dest):
-        from uploader.destinations.server import HttpDestination
-
-        url = places.server_url(dest)
-        return HttpDestination(url, project=project, token=token(url), allow_insecure=allow_insecure)
-    folder = places.folder_of(dest)
-    if folder is not None:
-        return FolderDestination(folder, project)
     scheme = places.scheme_of(dest)
+    kind = next((kind for kind in KINDS if scheme in kind.schemes), None)
+    if kind is not None:
+        return kind.open(dest, Opening(project=project, token=token, allow_insecure=allow_insecure))
     if scheme in _OBJECT_STORAGE:
         raise UsageError(
             f"{scheme}:// destinations are not there yet",

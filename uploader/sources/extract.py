@@ -10,10 +10,10 @@ from functools import cache
 from uploader.errors import InputError
 from uploader.model import Figures
 from uploader.objects.elf.elf_file import ElfFile
+from uploader.sources import registry
 from uploader.sources.dwarf.linked import LinkedFiles
 from uploader.sources.elf_symbols.read import ElfSymbols, SymbolSet, choose
 from uploader.sources.port import ColumnSource, ColumnsRead, Reading, TableSource
-from uploader.sources.registry import SOURCES
 from uploader.symbols.aliases import attach_aliases
 from uploader.symbols.columns import NONE, NameTable, SourceColumns, SymbolTable
 from uploader.symbols.figures import count_functions, measure
@@ -102,7 +102,7 @@ def read_columns(
     A source is read from the richest file that it can be read from, and not at all where one was read that covers it.
     """
     found: dict[str, ColumnsRead] = {}
-    for source in SOURCES:
+    for source in registry.SOURCES:
         if not isinstance(source, ColumnSource) or (source.worth.debug and not dwarf):
             continue
         if not found.keys().isdisjoint(source.worth.covered_by):
@@ -142,7 +142,7 @@ def read_tables(files: Sequence[ElfFile]) -> tuple[ElfSymbols, tuple[str, ...]]:
 
 
 def _tables() -> tuple[TableSource, ...]:
-    return tuple(source for source in SOURCES if isinstance(source, TableSource))
+    return tuple(source for source in registry.SOURCES if isinstance(source, TableSource))
 
 
 def _functions_of_columns(plan: Plan, names: Sequence[str], first_functions: Sequence[int]) -> dict[str, int]:
