@@ -579,3 +579,18 @@ def test_memory_can_be_bounded_and_what_exceeds_the_bound_runs_alone_with_a_note
         assert "large may take" in bounded.err
         assert "it is converted with nothing beside it" in bounded.err
     assert symup(*words, "--max-memory", "lots").code == 2
+
+
+@pytest.mark.parametrize("bad", ["1_180", "+1180", "٣", "0x", "-1", "1" * 17])
+def test_an_address_is_hex_and_nothing_else(symup: Symup, program: Path, tmp_path: Path, bad: str) -> None:
+    assert symup("convert", program, "-o", tmp_path / "app.gsym").code == 0
+    ran = symup("lookup", tmp_path / "app.gsym", stdin=f"{bad}\n")
+    assert (ran.code, "is not an address" in ran.err) == (ExitCode.USAGE, True)
+
+
+def test_a_line_of_addresses_without_end_is_refused_in_bounded_memory(
+    symup: Symup, program: Path, tmp_path: Path
+) -> None:
+    assert symup("convert", program, "-o", tmp_path / "app.gsym").code == 0
+    ran = symup("lookup", tmp_path / "app.gsym", stdin="1" * 200_000)
+    assert (ran.code, "longer than 65536 characters" in ran.err) == (ExitCode.USAGE, True)

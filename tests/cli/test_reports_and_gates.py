@@ -87,6 +87,32 @@ def test_a_hyphen_is_no_file_for_a_report(symup: Symup, build: Path, tmp_path: P
     assert not (tmp_path / "store").exists()
 
 
+def test_no_report_is_written_over_what_the_run_reads_or_writes(
+    symup: Symup, program: Path, build: Path, tmp_path: Path
+) -> None:
+    own, store = tmp_path / "own", tmp_path / "store"
+    own.write_bytes(program.read_bytes())
+    gsym, page = tmp_path / "own.gsym", tmp_path / "page"
+    for words in (
+        ("upload", own, "--to", store, "--report-json", own),
+        ("upload", own, "--to", store, "--dotenv", tmp_path / "sub" / ".." / "own"),
+        ("convert", own, "-o", gsym, "--report-html", own),
+        ("convert", own, "-o", gsym, "--report-json", gsym),
+        ("upload", own, "--to", store, "--report-json", page, "--report-html", page),
+    ):
+        ran = symup(*words)
+        assert ran.code == ExitCode.USAGE, words
+        assert "Name a file of its own" in ran.err
+    assert not any(path.exists() for path in (store, gsym, page))
+    inside = next(path for path in sorted(build.iterdir()) if path.read_bytes()[:4] == b"\x7fELF")
+    before = inside.read_bytes()
+    ran = symup("upload", build, "--to", store, "--report-json", inside)
+    assert "this run read that file" in ran.err
+    assert ran.code != ExitCode.DONE
+    assert inside.read_bytes() == before
+    assert own.read_bytes() == program.read_bytes()
+
+
 def test_a_broken_file_fails_as_the_gate_says_and_only_then(symup: Symup, build: Path, tmp_path: Path) -> None:
     store = tmp_path / "store"
     assert symup("upload", build, "--to", store).code == ExitCode.SOME_FAILED

@@ -54,6 +54,15 @@ def test_the_figures_stand_beside_what_a_gate_says_and_the_one_remedy_is_the_run
     assert error.remedy == "Keep the .dwo files. Or ask less with a [[gate]] in symup.toml."
 
 
+def test_what_a_destination_claims_to_hold_without_a_quality_passes_no_gate() -> None:
+    untold = replace(full(), decision=Decision.PRESENT, quality=None, figures=None)
+    done = judged(finished(untold), Gates(require=Quality.LINES))
+    assert done.exit_code is ExitCode.QUALITY
+    assert "does not tell its quality" in done.outcomes[0].reason
+    assert "--force" in (done.outcomes[0].remedy or "")
+    assert judged(finished(untold), Gates()).exit_code is ExitCode.DONE
+
+
 @pytest.mark.parametrize(("least", "code"), [(90.0, 0), (90.1, 7), (0.0, 0)])
 def test_line_coverage_is_a_least(least: float, code: int) -> None:
     done = judged(finished(full(lines=0.9)), Gates(min_line_coverage=least))

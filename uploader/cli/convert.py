@@ -80,7 +80,13 @@ def command(
     )
     part = options.shard(shard)
     reports = options.reports(
-        json=report_json, html=report_html, code_quality=gitlab_report, junit=junit, dotenv=dotenv
+        *inputs,
+        *([] if output == STDOUT else [output]),
+        json=report_json,
+        html=report_html,
+        code_quality=gitlab_report,
+        junit=junit,
+        dotenv=dotenv,
     )
     to_stdout = output == STDOUT
     if to_stdout:

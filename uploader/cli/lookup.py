@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,6 +19,12 @@ if TYPE_CHECKING:
     from uploader.gsym.lookup import Frame
 
 SCHEMA = "symup.lookup/1"
+
+
+MAX_LINE_CHARACTERS = 1 << 16
+"""Nobody writes more than some thousand addresses on one line."""
+
+_ADDRESS = re.compile(r"(?:0[xX])?([0-9A-Fa-f]{1,64})")
 
 
 def command(
@@ -84,15 +91,23 @@ def command(
 
 def _wanted(addresses: list[str]) -> Iterator[int]:
     """The addresses given, or one for each word on stdin, told one by one so that a pipe gets its answers at once."""
-    words: Iterable[str] = addresses or (word for line in sys.stdin for word in line.split())
+    words: Iterable[str] = addresses or _words_of_stdin()
     for word in words:
-        try:
-            address = int(word, 16)
-        except ValueError:
-            address = -1
-        if not 0 <= address < 1 << 64:
+        matched = _ADDRESS.fullmatch(word)
+        address = int(matched[1], 16) if matched else 1 << 64
+        if address >= 1 << 64:
             raise UsageError(f"{word[:80]!r} is not an address", remedy="Give hex, like 0x401136.")
         yield address
+
+
+def _words_of_stdin() -> Iterator[str]:
+    while line := sys.stdin.readline(MAX_LINE_CHARACTERS):
+        if len(line) == MAX_LINE_CHARACTERS and not line.endswith("\n"):
+            raise UsageError(
+                f"a line of stdin is longer than {MAX_LINE_CHARACTERS} characters",
+                remedy="Give addresses in hex, on lines of their own.",
+            )
+        yield from line.split()
 
 
 def _lines(address: int, frames: list[Frame], *, demangled: bool) -> Iterator[str]:

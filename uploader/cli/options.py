@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -288,11 +289,11 @@ def shard(text: str | None) -> ShardPart | None:
     return Part.parse(text)
 
 
-def reports(**paths: str | None) -> Reports:
-    """The report files to write, their folders made. Raises `UsageError`."""
+def reports(*others: str | Path, **paths: str | None) -> Reports:
+    """The report files to write, their folders made; ``others`` are the files that the run reads or writes. Raises `UsageError`."""
     from uploader.cli.reports import Reports as Files
 
-    return Files(**paths).prepare()
+    return Files(**paths).prepare(others)
 
 
 def debug_sources(chosen: config.Settings, observer: Progress) -> DebugSources:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from uploader.errors import NotWritten, SymupError, UsageError
@@ -25,11 +25,22 @@ class Reports:
     junit: str | None = None
     dotenv: str | None = None
 
-    def prepare(self) -> Reports:
-        """Makes the folders, before there is anything to lose. Raises `UsageError` where a file can't be."""
+    def prepare(self, others: Sequence[str | Path] = ()) -> Reports:
+        """Makes the folders, before there is anything to lose.
+
+        Raises `UsageError` where a file can't be, or is another report's, or one of the ``others`` that the run reads or writes.
+        """
+        taken = {os.path.realpath(other) for other in others}
         for path in (self.json, self.html, self.code_quality, self.junit, self.dotenv):
             if path is None:
                 continue
+            place = os.path.realpath(path)
+            if place in taken and (Path(path).is_file() or not Path(path).exists()):
+                raise UsageError(
+                    f"a report can't be written to {path}: this run reads or writes that file",
+                    remedy="Name a file of its own for each report.",
+                )
+            taken.add(place)
             if path == "-":
                 raise UsageError(
                     "- is no file for a report", remedy="--json writes the JSON report to stdout; name a file else."
@@ -48,7 +59,13 @@ class Reports:
         Raises `UsageError` or `NotWritten` for the last that can't be written, after the others.
         """
         trouble: SymupError | None = None
+        read = {os.path.realpath(outcome.path) for outcome in run.outcomes if outcome.path}
         for path, text in self._texts(run):
+            if os.path.realpath(path) in read:
+                trouble = UsageError(
+                    f"the report was not written to {path}: this run read that file", remedy="Name a file of its own."
+                )
+                continue
             try:
                 write_whole(Path(path), text.encode("utf-8"))
             except (NotWritten, UsageError) as error:

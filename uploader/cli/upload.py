@@ -67,7 +67,7 @@ def command(
     )
     part = options.shard(shard)
     reports = options.reports(
-        json=report_json, html=report_html, code_quality=gitlab_report, junit=junit, dotenv=dotenv
+        *paths, json=report_json, html=report_html, code_quality=gitlab_report, junit=junit, dotenv=dotenv
     )
     destination = options.open_destination(chosen)
     if to is None and not quiet:

@@ -25,6 +25,9 @@ DEBUG_REMEDY = "Build with debug information: -g, or -g1 for lines only."
 PARTLY_REMEDY = (
     "Part of its code was built without -g: static libraries, assembly, start-up code. Build that with -g1 at least."
 )
+UNTOLD_REMEDY = (
+    "Run again with --force, so that the file is sent and checked anew, or see what answers at that address."
+)
 LESS_REMEDY = "Or ask less with a [[gate]] in symup.toml."
 GATE_REMEDY = f"Build these with -g (or -g1), or give their debug files. {LESS_REMEDY}"
 
@@ -93,6 +96,10 @@ def _judged(outcome: Outcome, gates: Gates, stored: Stored | None) -> Outcome:
     outcome = _for_concerns(outcome, gates.fail_on)
     require, least = gates.for_path(outcome.path)
     quality = outcome.quality
+    if require is not None and quality is None and outcome.decision is Decision.PRESENT:
+        return _below(
+            outcome, f"the destination does not tell its quality, and {require.label} is required", remedy=UNTOLD_REMEDY
+        )
     if outcome.exit_code or quality is None:
         return outcome
     if require is not None and quality < require:

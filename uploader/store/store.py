@@ -17,6 +17,7 @@ from uploader.store.asking import Asking, Entry, is_new, told_lost
 from uploader.store.blobs import Blobs
 from uploader.store.chunks import Chunks, Stock
 from uploader.store.names import Names
+from uploader.store.seal import opened, sealed
 from uploader.values import frozen
 
 WEEK_SECONDS = 7 * 24 * 3600.0
@@ -79,7 +80,7 @@ class SymbolStore:
             if checked is None:
                 checked = self._checked(manifest)
                 continue
-            data = wire.dumps(wire.manifest_to_json(checked))
+            data = sealed(checked)
             if self._blobs.swap(key, data, tag=None if current is None else current.tag):
                 break
         self._names.give(manifest.identity, manifest.kind)
@@ -191,9 +192,11 @@ class SymbolStore:
         if blob.trouble is not None:
             return Entry(manifest=None, tag=blob.tag, trouble=blob.trouble)
         try:
-            manifest = wire.stored_manifest(blob.data)
+            manifest = opened(blob.data)
         except ValueError:
             return Entry(manifest=None, tag=blob.tag)
+        if layout.manifest_key(self._project, manifest.identity.primary, manifest.kind) != key:
+            return Entry(manifest=None, tag=blob.tag, trouble=f"is that of {manifest.identity.primary}")
         return Entry(manifest=manifest, tag=blob.tag)
 
 

@@ -1,0 +1,34 @@
+"""The bytes that a store keeps of a manifest, with a digest of them: what a disk or a hand changed in it is told from what was stored."""
+
+from __future__ import annotations
+
+import hashlib
+
+from uploader.protocol import wire
+from uploader.protocol.words import Manifest
+
+_SEAL = "seal"
+
+
+def sealed(manifest: Manifest) -> bytes:
+    """The bytes to keep."""
+    members = wire.manifest_to_json(manifest)
+    return wire.dumps({**members, _SEAL: _digest(members)})
+
+
+def opened(data: bytes) -> Manifest:
+    """The manifest in what was kept; one without a seal, from a store of an earlier symup, is believed.
+
+    Raises `ValueError` for what is none, and for one that isn't what was sealed.
+    """
+    manifest = wire.stored_manifest(data)
+    members = wire.loads(data)
+    if isinstance(members, dict) and _SEAL in members:
+        seal = members.pop(_SEAL)
+        if seal != _digest(members):
+            raise wire.MalformedMessage("the manifest is not the one that was stored")
+    return manifest
+
+
+def _digest(members: object) -> str:
+    return hashlib.sha256(wire.dumps(members)).hexdigest()
