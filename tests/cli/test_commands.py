@@ -585,7 +585,7 @@ def test_memory_can_be_bounded_and_what_exceeds_the_bound_runs_alone_with_a_note
 def test_an_address_is_hex_and_nothing_else(symup: Symup, program: Path, tmp_path: Path, bad: str) -> None:
     assert symup("convert", program, "-o", tmp_path / "app.gsym").code == 0
     ran = symup("lookup", tmp_path / "app.gsym", stdin=f"{bad}\n")
-    assert (ran.code, "is not an address" in ran.err) == (ExitCode.USAGE, True)
+    assert (ran.code, "is not an address" in ran.err) == (2, True)
 
 
 def test_a_line_of_addresses_without_end_is_refused_in_bounded_memory(
@@ -593,4 +593,4 @@ def test_a_line_of_addresses_without_end_is_refused_in_bounded_memory(
 ) -> None:
     assert symup("convert", program, "-o", tmp_path / "app.gsym").code == 0
     ran = symup("lookup", tmp_path / "app.gsym", stdin="1" * 200_000)
-    assert (ran.code, "longer than 65536 characters" in ran.err) == (ExitCode.USAGE, True)
+    assert (ran.code, "longer than 65536 characters" in ran.err) == (2, True)
