@@ -34,6 +34,8 @@ READABLE = [
     ("_ZN4main28_$u7b$$u7b$closure$u7d$$u7d$17h0123456789abcdefE", "main::{{closure}}"),
     ("_ZN3foo17h0123456789abcdefEv", "foo::h0123456789abcdef()"),
     ("_RNvCs1234_7mycrate3foo", "mycrate::foo"),
+    ("_RNCNCNvCsdyIzzQ9zpVj_1r4mains_00B5_", "r::main::{closure#1}::{closure#0}"),
+    ("_RNSNvCs1234_7mycrate3foo6vtable", "mycrate::foo::{shim:vtable#0}"),
     ("_RNvNtCs1234_7mycrate3foo3bar.llvm.123", "mycrate::foo::bar.llvm.123"),
 ]
 

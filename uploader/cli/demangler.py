@@ -11,6 +11,7 @@ import sys
 
 MAX_MEMORY_BYTES = 1 << 30
 RUST_LEGACY = re.compile(r"_ZN.+17h[0-9a-f]{16}E")
+NAMELESS = re.compile(r"\{(\w+):#")
 MAX_READABLE_LENGTH = 1 << 16
 """Longer ones help no one."""
 
@@ -22,7 +23,8 @@ def readable(name: str) -> str:
         if name.startswith("_R") or RUST_LEGACY.fullmatch(name):
             import rust_demangler
 
-            found = rust_demangler.demangle(name)
+            # A special namespace without a name has no colon in rustc's own form.
+            found = NAMELESS.sub(r"{\1#", rust_demangler.demangle(name))
         else:
             import cpp_demangle
 
