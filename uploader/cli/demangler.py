@@ -23,8 +23,7 @@ def readable(name: str) -> str:
         if name.startswith("_R") or RUST_LEGACY.fullmatch(name):
             import rust_demangler
 
-            # A special namespace without a name has no colon in rustc's own form.
-            found = NAMELESS.sub(r"{\1#", rust_demangler.demangle(name))
+            found = rust_demangler.demangle(name)
         else:
             import cpp_demangle
 
@@ -32,7 +31,10 @@ def readable(name: str) -> str:
     # The libraries raise whatever a crafted name leads them into: IndexError, RecursionError, ValueError.
     except Exception:  # noqa: BLE001  # a name that can't be read is shown as it is
         return ""
-    return found if isinstance(found, str) and len(found) <= MAX_READABLE_LENGTH and found.isprintable() else ""
+    if not isinstance(found, str) or len(found) > MAX_READABLE_LENGTH or not found.isprintable():
+        return ""
+    # A special namespace without a name has no colon in rustc's own form.
+    return NAMELESS.sub(r"{\1#", found) if name.startswith("_R") else found
 
 
 def main() -> None:
