@@ -9,8 +9,9 @@ from array import array
 
 import cython
 
-from uploader.errors import MalformedGsym
 from uploader.gsym.layout import INFO_END, INFO_INLINE_TREE, INFO_LINE_TABLE, INFO_MERGED_FUNCTIONS, Data
+from uploader.gsym.reader import REASONS as READER_REASONS
+from uploader.gsym.reader import GsymReader
 from uploader.values import frozen
 
 END_OF_LIST = cython.declare(cython.ulonglong, INFO_END)
@@ -23,6 +24,7 @@ SHARED_SLACK_BYTES = cython.declare(cython.ulonglong, 65540)
 
 REASONS = (
     "runs past the end of the file",
+    READER_REASONS[1],
     "runs into the next one",
     "is empty or leaves the address space",
     "overlaps the next function",
@@ -31,12 +33,12 @@ REASONS = (
     "is shared by more functions than a file of this size can mean",
 )
 CUT_OFF = cython.declare(cython.int, 0)
-RUNS_INTO_NEXT = cython.declare(cython.int, 1)
-BAD_SIZE = cython.declare(cython.int, 2)
-OVERLAPS = cython.declare(cython.int, 3)
-BAD_END = cython.declare(cython.int, 4)
-TWICE = cython.declare(cython.int, 5)
-SHARED_TOO_OFTEN = cython.declare(cython.int, 6)
+RUNS_INTO_NEXT = cython.declare(cython.int, 2)
+BAD_SIZE = cython.declare(cython.int, 3)
+OVERLAPS = cython.declare(cython.int, 4)
+BAD_END = cython.declare(cython.int, 5)
+TWICE = cython.declare(cython.int, 6)
+SHARED_TOO_OFTEN = cython.declare(cython.int, 7)
 
 
 @frozen
@@ -58,8 +60,7 @@ class FunctionInfos:
 
 @cython.final
 @cython.cclass
-class _Decoder:
-    data: cython.const[cython.uchar][::1]
+class _Decoder(GsymReader):
     starts: cython.ulonglong[::1]
     offsets: cython.ulonglong[::1]
     ends: cython.ulonglong[::1]
@@ -73,10 +74,7 @@ class _Decoder:
     record_end: cython.ulonglong[::1]
     own: cython.ulonglong[::1]
     own_count: cython.Py_ssize_t
-    at: cython.Py_ssize_t
-    limit: cython.Py_ssize_t
     name_bytes: cython.int
-    little: cython.bint
     strict: cython.bint
 
     def __init__(
@@ -90,7 +88,7 @@ class _Decoder:
         little: bool,
         strict: bool,
     ) -> None:
-        self.data = data
+        GsymReader.__init__(self, data, "a function info", REASONS, little)
         self.starts = starts
         self.offsets = offsets
         self.ends = columns.end
@@ -104,37 +102,9 @@ class _Decoder:
         self.record_end = columns.record_end
         self.own = array("Q", [0]) * max(len(starts), 1)
         self.own_count = 0
-        self.at = 0
-        self.limit = limit
+        self.end = limit
         self.name_bytes = name_bytes
-        self.little = little
         self.strict = strict
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
-    def fail(self, reason: cython.int) -> cython.int:
-        with cython.gil:
-            raise MalformedGsym(f"a function info {REASONS[reason]} (at byte {self.at} of the file)")
-        return 0
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1, check=True)
-    def fixed(self, size_bytes: cython.int) -> cython.ulonglong:
-        value: cython.ulonglong = 0
-        byte: cython.ulonglong
-        index: cython.int
-        if self.limit - self.at < size_bytes:
-            self.fail(CUT_OFF)
-        for index in range(size_bytes):
-            byte = self.data[self.at + index]
-            if self.little:
-                value |= byte << (8 * index)
-            else:
-                value = (value << 8) | byte
-        self.at += size_bytes
-        return value
 
     @cython.cfunc
     @cython.nogil
@@ -157,7 +127,7 @@ class _Decoder:
                 if length != 0 and self.strict:
                     self.fail(BAD_END)
                 return 0
-            left = self.limit - self.at
+            left = self.end - self.at
             if length > left:
                 self.fail(CUT_OFF)
             if kind == LINE_TABLE:
@@ -199,7 +169,7 @@ class _Decoder:
     @cython.exceptval(-1)
     def records(self, count: cython.Py_ssize_t) -> cython.int:
         piece: cython.Py_ssize_t
-        file_end: cython.ulonglong = self.limit
+        file_end: cython.ulonglong = self.end
         before: cython.ulonglong = 0
         shared: cython.ulonglong = 0
         begin: cython.ulonglong = self.offsets[0] if count > 0 else 0

@@ -11,6 +11,8 @@ import cython
 
 from uploader.errors import MalformedGsym
 from uploader.gsym.layout import MAX_INLINE_DEPTH, Data
+from uploader.gsym.reader import REASONS as READER_REASONS
+from uploader.gsym.reader import GsymReader
 from uploader.symbols.columns import SymbolTable, resized
 
 DEPTH_LIMIT = cython.declare(cython.Py_ssize_t, MAX_INLINE_DEPTH)
@@ -18,8 +20,7 @@ MAX_ITEMS = cython.declare(cython.Py_ssize_t, 0xFFFFFFFF)
 MAX_CALL_LINE = cython.declare(cython.ulonglong, 0xFFFFFFFF)
 
 REASONS = (
-    "is cut off",
-    "holds a number that is too large",
+    *READER_REASONS,
     "has a root that is not its function",
     "nests too deeply",
     "has a node outside its parent",
@@ -41,8 +42,7 @@ BAD_FLAG = cython.declare(cython.int, 8)
 
 @cython.final
 @cython.cclass
-class _Decoder:
-    data: cython.const[cython.uchar][::1]
+class _Decoder(GsymReader):
     node_first: cython.uint[::1]
     node_depth: cython.uint[::1]
     node_name: cython.ulonglong[::1]
@@ -60,21 +60,17 @@ class _Decoder:
     range_capacity: cython.Py_ssize_t
     nodes: cython.Py_ssize_t
     ranges: cython.Py_ssize_t
-    at: cython.Py_ssize_t
-    end: cython.Py_ssize_t
     files: cython.ulonglong
     name_bytes: cython.int
-    little: cython.bint
     strict: cython.bint
 
     def __init__(
         self, data: Data, node_first: array[int], files: int, name_bytes: int, little: bool, strict: bool
     ) -> None:
-        self.data = data
+        GsymReader.__init__(self, data, "an inline tree", REASONS, little)
         self.node_first = node_first
         self.files = files
         self.name_bytes = name_bytes
-        self.little = little
         self.strict = strict
         self.node_columns = [array("I"), array("Q"), array("I"), array("I"), array("I")]
         self.range_columns = [array("Q"), array("Q"), array("Q")]
@@ -84,8 +80,6 @@ class _Decoder:
         self.range_capacity = 0
         self.nodes = 0
         self.ranges = 0
-        self.at = 0
-        self.end = 0
         self.grow_nodes(16)
         self.grow_ranges(16)
         self.range_first[0] = 0
@@ -113,53 +107,6 @@ class _Decoder:
         self.run_end = self.range_columns[2]
         self.range_capacity = capacity
         return 0
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
-    def fail(self, reason: cython.int) -> cython.int:
-        with cython.gil:
-            raise MalformedGsym(f"an inline tree {REASONS[reason]} (at byte {self.at} of the file)")
-        return 0
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1, check=True)
-    def uleb(self) -> cython.ulonglong:
-        value: cython.ulonglong = 0
-        byte: cython.ulonglong
-        shift: cython.int = 0
-        while True:
-            if self.at >= self.end:
-                self.fail(CUT_OFF)
-            byte = self.data[self.at]
-            self.at += 1
-            if shift == 63 and byte > 1:
-                self.fail(TOO_LARGE)
-            value |= (byte & 0x7F) << shift
-            if byte < 0x80:
-                return value
-            shift += 7
-        return 0
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1, check=True)
-    def fixed(self, size_bytes: cython.int) -> cython.ulonglong:
-        """An unsigned number of so many bytes in the file's byte order."""
-        value: cython.ulonglong = 0
-        byte: cython.ulonglong
-        index: cython.int
-        if self.end - self.at < size_bytes:
-            self.fail(CUT_OFF)
-        for index in range(size_bytes):
-            byte = self.data[self.at + index]
-            if self.little:
-                value |= byte << (8 * index)
-            else:
-                value = (value << 8) | byte
-        self.at += size_bytes
-        return value
 
     @cython.cfunc
     @cython.nogil

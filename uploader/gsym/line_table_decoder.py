@@ -9,7 +9,6 @@ from array import array
 
 import cython
 
-from uploader.errors import MalformedGsym
 from uploader.gsym.layout import (
     LINE_ADVANCE_ADDRESS,
     LINE_ADVANCE_LINE,
@@ -17,6 +16,8 @@ from uploader.gsym.layout import (
     LINE_SET_FILE,
     Data,
 )
+from uploader.gsym.reader import REASONS as READER_REASONS
+from uploader.gsym.reader import GsymReader
 from uploader.symbols.columns import SymbolTable, resized
 
 OP_SET_FILE = cython.declare(cython.int, LINE_SET_FILE)
@@ -26,11 +27,9 @@ OP_FIRST_SPECIAL = cython.declare(cython.int, LINE_FIRST_SPECIAL)
 MAX_ITEMS = cython.declare(cython.Py_ssize_t, 0xFFFFFFFF)
 MAX_FIRST_LINE = cython.declare(cython.ulonglong, 0xFFFFFFFF)
 MAX_LINE = cython.declare(cython.longlong, 0xFFFFFFFF)
-MAX_LINE_STEP = cython.declare(cython.longlong, 0x1FFFFFFFF)
 
 REASONS = (
-    "is cut off",
-    "holds a number that is too large",
+    *READER_REASONS,
     "has no range of line deltas",
     "leaves the lines that 32 bits can hold",
     "leaves its function",
@@ -54,8 +53,7 @@ REPEATED = cython.declare(cython.int, 9)
 
 @cython.final
 @cython.cclass
-class _Decoder:
-    data: cython.const[cython.uchar][::1]
+class _Decoder(GsymReader):
     row_first: cython.uint[::1]
     row_address: cython.ulonglong[::1]
     row_file: cython.uint[::1]
@@ -63,20 +61,16 @@ class _Decoder:
     columns: list  # type: ignore[type-arg]  # Cython takes the bare builtin as an attribute's type
     capacity: cython.Py_ssize_t
     count: cython.Py_ssize_t
-    at: cython.Py_ssize_t
-    end: cython.Py_ssize_t
     files: cython.ulonglong
     strict: cython.bint
 
     def __init__(self, data: Data, row_first: array[int], files: int, strict: bool, capacity: int) -> None:
-        self.data = data
+        GsymReader.__init__(self, data, "a line table", REASONS, True)
         self.row_first = row_first
         self.files = files
         self.strict = strict
         self.capacity = 0
         self.count = 0
-        self.at = 0
-        self.end = 0
         self.columns = [array("Q"), array("I"), array("I")]
         self.reserve(capacity)
 
@@ -91,59 +85,6 @@ class _Decoder:
         self.row_line = self.columns[2]
         self.capacity = capacity
         return 0
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
-    def fail(self, reason: cython.int) -> cython.int:
-        with cython.gil:
-            raise MalformedGsym(f"a line table {REASONS[reason]} (at byte {self.at} of the file)")
-        return 0
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1, check=True)
-    def uleb(self) -> cython.ulonglong:
-        value: cython.ulonglong = 0
-        byte: cython.ulonglong
-        shift: cython.int = 0
-        while True:
-            if self.at >= self.end:
-                self.fail(CUT_OFF)
-            byte = self.data[self.at]
-            self.at += 1
-            if shift == 63 and byte > 1:
-                self.fail(TOO_LARGE)
-            value |= (byte & 0x7F) << shift
-            if byte < 0x80:
-                return value
-            shift += 7
-        return 0
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1, check=True)
-    def sleb(self) -> cython.longlong:
-        value: cython.longlong = 0
-        byte: cython.longlong
-        one: cython.longlong = 1
-        shift: cython.int = 0
-        while True:
-            if self.at >= self.end:
-                self.fail(CUT_OFF)
-            byte = self.data[self.at]
-            self.at += 1
-            value |= (byte & 0x7F) << shift
-            shift += 7
-            if byte < 0x80:
-                break
-            if shift > 49:
-                self.fail(TOO_LARGE)
-        if byte & 0x40:
-            value -= one << shift
-        if value > MAX_LINE_STEP or value < -MAX_LINE_STEP:
-            self.fail(TOO_LARGE)
-        return value
 
     @cython.cfunc
     @cython.nogil

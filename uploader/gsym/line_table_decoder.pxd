@@ -1,0 +1,1 @@
+from uploader.gsym.reader cimport GsymReader
