@@ -250,3 +250,48 @@ def test_an_include_that_is_there_gets_one_more_line(symup: Symup, repository: P
     assert "has to keep" not in ran.err
     pipeline = YAML(typ="safe").load((repository / ".gitlab-ci.yml").read_text())
     assert pipeline["include"] == [{"local": JOB}, {"local": "other.yml"}]
+
+
+def test_where_no_pipeline_is_that_includes_the_job_next_says_the_line(symup: Symup, repository: Path) -> None:
+    ran = symup("init", repository, "--gitlab")
+    (step,) = [line for line in ran.err.partition("Next:")[2].splitlines() if "include:" in line]
+    assert "Write .gitlab-ci.yml" in step
+    line = step[step.index("include:") :]
+    assert YAML(typ="safe").load(line) == {"include": [{"local": JOB}]}
+
+
+def test_an_include_without_room_for_a_line_is_a_step_of_next(symup: Symup, repository: Path) -> None:
+    (repository / ".gitlab-ci.yml").write_text("include: other.yml\n" + PIPELINE)
+    ran = symup("init", repository, "--gitlab")
+    assert f"In .gitlab-ci.yml, add to include: - local: {JOB}" in ran.err.partition("Next:")[2]
+
+
+def test_a_preset_says_where_the_binaries_lie_and_the_usual_folders_are_a_guess(symup: Symup, repository: Path) -> None:
+    workflow = repository / ".github/workflows/build.yml"
+    workflow.parent.mkdir(parents=True)
+    workflow.write_text(TESTS.replace("make && make check", "cmake --preset r && cmake --build --preset r"))
+    ran = symup("init", repository, "--write", "--job", "test")
+    steps = YAML(typ="safe").load(workflow.read_text())["jobs"]["test"]["steps"]
+    assert steps[-1]["with"]["paths"].split() == ["build", "out"]
+    assert steps[-1]["with"]["allow-missing"] == "true"
+    assert "into build, out" in ran.err
+    assert "The preset says where the binaries lie" in ran.err
+    assert "symup upload build out --allow-missing --dry-run" in ran.err
+
+
+def test_wheels_are_unpacked_beside_what_else_a_job_builds(symup: Symup, repository: Path) -> None:
+    workflow = repository / ".github/workflows/build.yml"
+    workflow.parent.mkdir(parents=True)
+    workflow.write_text(TESTS.replace("make && make check", "make -C lib && maturin build --release -o dist"))
+    assert symup("init", repository, "--write", "--job", "test").code == ExitCode.DONE
+    *_, unpack, store = YAML(typ="safe").load(workflow.read_text())["jobs"]["test"]["steps"]
+    assert "dist/*.whl" in unpack["run"]
+    assert store["with"]["paths"].split() == ["lib", "build/symup-wheels"]
+
+
+def test_a_workflow_too_large_to_be_read_is_told(symup: Symup, repository: Path) -> None:
+    workflow = repository / ".github/workflows/build.yml"
+    workflow.parent.mkdir(parents=True)
+    workflow.write_text(TESTS + "#" * 512 * 1024)
+    ran = symup("init", repository, "--github")
+    assert "Not looked into: .github/workflows/build.yml: is larger than 512 KiB" in ran.err

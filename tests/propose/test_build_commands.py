@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from uploader.propose.build_commands import WHEELS, built_by, built_by_action, commands, strips
+from uploader.propose.build_commands import WHEELS, Built, built_by_action, commands, strips
+from uploader.propose.build_steps import of_script
+
+
+def built_by(script: str) -> Built | None:
+    build = of_script(script, Path("no-such-repository"))
+    return None if build is None else build.built
 
 
 @pytest.mark.parametrize(
@@ -21,7 +29,16 @@ from uploader.propose.build_commands import WHEELS, built_by, built_by_action, c
         ("$BUILD_CMD build --release --target=arm", "Cargo", ("target/arm/release",)),
         ("go build -ldflags='-X main.v=1' -o bin/tool ./cmd/tool", "Go", ("bin/tool",)),
         ("cmake -B out -S . && cmake --build out -j4", "CMake", ("out",)),
-        ("mkdir b; cd b; cmake ..; make -j$(nproc)", "Make", (".",)),
+        ("mkdir b; cd b; cmake ..; make -j$(nproc)", "Make", ("b",)),
+        ("cmake -S . -B build && cd build && make\ncd -\ncargo build", "Make and Cargo", ("build", "target/debug")),
+        ("pushd a/b; make; popd; make -C c", "Make", ("a/b", "c")),
+        ("cd x/$VERSION && make", "Make", ("x",)),
+        ("cd x && cmake -B ../out && cmake --build ../out", "CMake", ("out",)),
+        ("cmake --preset release && cmake --build --preset release", "CMake", ("build", "out")),
+        ("cmake --preset release && cmake --build out/release", "CMake", ("out/release",)),
+        ("cmake --preset release --build -B -x", "CMake", ("build", "out")),
+        ("cargo build --release && cargo build", "Cargo", ("target/release",)),
+        ("cmake --build out && cmake --build out --target test", "CMake", ("out",)),
         ("meson setup builddir --buildtype=debugoptimized\nmeson compile -C builddir", "Meson", ("builddir",)),
         ("cmake -G Ninja -B o\nninja -C o", "Ninja", ("o",)),
         ("bazelisk build --config=release //...", "Bazel", ("bazel-bin/",)),
@@ -42,7 +59,10 @@ def test_building_commands(script: str, name: str, paths: tuple[str, ...]) -> No
 
 @pytest.mark.parametrize(
     "script",
-    ["make check", "make install", "cargo test --release", "cargo fmt", "go test ./...", "echo cargo build", "", "ls; # make"],
+    [
+        "ninja -C out test", "meson compile -C out clang-format", "cmake --build out -t test", "make check", "make install",
+        "cargo test --release", "cargo fmt", "go test ./...", "echo cargo build", "", "ls; # make",
+    ],
 )  # fmt: skip
 def test_commands_that_build_nothing(script: str) -> None:
     assert built_by(script) is None
@@ -73,6 +93,9 @@ def test_what_ships_is_told_by_the_kind_of_build(script: str, ships: bool) -> No
         ("cargo build --release", "CARGO_PROFILE_RELEASE_DEBUG"),
         ("bazel build //...", "--strip=never"),
         ("meson setup b --buildtype=release\nmeson compile -C b", "debugoptimized"),
+        ("cmake -G Ninja -B b -DCMAKE_BUILD_TYPE=Release\nninja -C b", "RelWithDebInfo"),
+        ("cargo build --profile dist-lto", "CARGO_PROFILE_DIST_LTO_DEBUG"),
+        ("cmake --build --preset release", "The preset says where"),
     ],
 )
 def test_what_takes_the_symbols_away_is_told(script: str, word: str) -> None:

@@ -83,6 +83,84 @@ def test_the_place_is_behind_the_whole_step(tmp_path: Path) -> None:
     assert (lines[told.line], told.indent) == ("", 6)
 
 
+def steps_of(*runs: str) -> str:
+    steps = "".join(f"      - {run}\n" if ":" in run.split()[0] else f"      - run: {run}\n" for run in runs)
+    return f"on: push\njobs:\n  b:\n    runs-on: ubuntu-latest\n    steps:\n{steps}      - run: ./deploy\n"
+
+
+@pytest.mark.parametrize(
+    ("configure", "build", "path"),
+    [
+        ("cmake -B out -DCMAKE_BUILD_TYPE=Release", "cmake --build out", "out"),
+        ("cmake -B build -G Ninja -DCMAKE_BUILD_TYPE=Release", "ninja -C build", "build"),
+        ("meson setup bd --buildtype=release", "meson compile -C bd", "bd"),
+        ("meson setup bd --buildtype=release", "ninja\n        working-directory: bd", "bd"),
+        ("cmake -B build -DCMAKE_BUILD_TYPE=Release", "cd build && make", "build"),
+    ],
+)
+def test_the_place_is_behind_what_builds_and_not_behind_what_configures(
+    tmp_path: Path, configure: str, build: str, path: str
+) -> None:
+    text = steps_of(configure, build)
+    told = best(found(tmp_path, a=text))
+    assert text.splitlines()[told.line].strip() == "- run: ./deploy"
+    assert told.paths == (path,)
+    assert told.built.ships
+    assert told.built.hint
+
+
+def test_where_nothing_known_builds_what_configures_tells_the_place(tmp_path: Path) -> None:
+    told = best(found(tmp_path, a=steps_of("cmake -B out")))
+    assert told.paths == ("out",)
+
+
+def test_all_that_a_job_builds_is_named_and_the_place_is_behind_the_last(tmp_path: Path) -> None:
+    text = steps_of("cmake -S . -B build && cd build && make", "cargo build", "strip target/debug/x")
+    told = best(found(tmp_path, a=text))
+    assert told.paths == ("build", "target/debug")
+    assert told.built.name == "Make and Cargo"
+    assert text.splitlines()[told.line].strip() == "- run: strip target/debug/x"
+    assert not told.may_miss
+
+
+def test_what_strips_before_the_last_build_is_told(tmp_path: Path) -> None:
+    told = best(found(tmp_path, a=steps_of("make -C a", "strip a/x", "make -C b")))
+    assert "A step before the new one strips" in told.built.hint
+    assert "strips" not in best(found(tmp_path, a=steps_of("make -C a", "make -C b", "strip a/x"))).built.hint
+
+
+def test_paths_of_steps_that_may_not_run_may_be_missing_and_steps_of_other_systems_count_for_nothing(
+    tmp_path: Path,
+) -> None:
+    crossed = steps_of("cargo build -r\n        if: ${{ !matrix.arm }}", "cross build -r --target arm")
+    assert best(found(tmp_path, a=crossed)).may_miss
+    in_script = steps_of("|\n          if x; then\n            make -C a\n          fi\n          make -C b")
+    assert best(found(tmp_path, a=in_script)).may_miss
+    elsewhere = steps_of("make -C a", "make -C b\n        if: runner.os == 'Windows'")
+    assert best(found(tmp_path, a=elsewhere)).paths == ("a",)
+
+
+@pytest.mark.parametrize(
+    ("manifest", "told"),
+    [
+        ("[profile.release]\ndebug = 1\nstrip = true\n", "information (debug = 1), and strips it (strip = true)"),
+        ('[profile.release]\nstrip = "symbols"\n', 'no debug information, and strips besides (strip = "symbols")'),
+        ("[profile.release]\ndebug = 0\n", "no debug information (debug = 0)"),
+        ("", "no debug information by itself"),
+    ],
+)
+def test_which_key_of_cargos_profile_takes_the_symbols_away_is_told(tmp_path: Path, manifest: str, told: str) -> None:
+    (tmp_path / "Cargo.toml").write_text(manifest)
+    assert told in best(found(tmp_path, a=steps_of("cargo build --release"))).built.hint
+
+
+def test_a_profile_that_keeps_its_symbols_gets_no_advice(tmp_path: Path) -> None:
+    (tmp_path / "tool").mkdir()
+    (tmp_path / "tool" / "Cargo.toml").write_text('[profile.release]\ndebug = "line-tables-only"\n')
+    run = "cargo build --release\n        working-directory: tool"
+    assert best(found(tmp_path, a=steps_of(run))).built.hint == ""
+
+
 def test_steps_in_one_line_called_workflows_and_what_is_no_yaml_are_told(tmp_path: Path) -> None:
     told = found(
         tmp_path,
@@ -99,7 +177,9 @@ def test_steps_in_one_line_called_workflows_and_what_is_no_yaml_are_told(tmp_pat
 def test_a_workflow_is_read_up_to_its_largest_size(tmp_path: Path, more_bytes: int, jobs: int) -> None:
     text = job("build", "make")
     text += "#" * (MAX_READ_BYTES - len(text) + more_bytes)
-    assert len(found(tmp_path, a=text).jobs) == jobs
+    told = found(tmp_path, a=text)
+    assert len(told.jobs) == jobs
+    assert list(told.unread) == [".github/workflows/a.yml: is larger than 512 KiB"] * (1 - jobs)
 
 
 def test_what_sends_symbols_already_is_told(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from uploader import __version__
-from uploader.propose.build_commands import WHEELS
 from uploader.propose.release import REPOSITORY
 from uploader.propose.repository import Build, Repository
 from uploader.propose.workflows import BuildJob
@@ -64,19 +63,20 @@ def _spaced(text: str, job: BuildJob) -> bool:
 def _steps(job: BuildJob, *, to: str | None, pin: Pin) -> Iterator[str]:
     linux = ["  if: runner.os == 'Linux'"] if job.many_systems else []
     paths = job.paths
-    if job.built.packed == WHEELS:
+    if job.wheels:
+        wheels = " ".join(f"{path}/*.whl" for path in job.wheels)
         yield "- name: Unpack the wheels for their symbols"
         yield from linux
-        yield f'  run: for wheel in {paths[0]}/*.whl; do python3 -m zipfile -e "$wheel" {UNPACKED}; done'
-        paths = (UNPACKED,)
+        yield f'  run: for wheel in {wheels}; do python3 -m zipfile -e "$wheel" {UNPACKED}; done'
+        paths = (*(path for path in paths if path not in job.wheels), UNPACKED)
     yield "- name: Store the symbols"
     yield from linux
     yield f"  uses: {pin.action}"
     yield "  with:"
-    yield from (f"    {line}" for line in _given(paths, to))
+    yield from (f"    {line}" for line in _given(paths, to, may_miss=job.may_miss))
 
 
-def _given(paths: tuple[str, ...], to: str | None) -> Iterator[str]:
+def _given(paths: tuple[str, ...], to: str | None, *, may_miss: bool = False) -> Iterator[str]:
     # A token goes to no store that symup.toml alone names.
     yield f'to: "{to}"' if to else "to: ${{ vars.SYMUP_TO }}"
     if len(paths) == 1:
@@ -84,6 +84,8 @@ def _given(paths: tuple[str, ...], to: str | None) -> Iterator[str]:
     else:
         yield "paths: |"
         yield from (f"  {path}" for path in paths)
+    if may_miss:
+        yield 'allow-missing: "true"'
     yield "token: ${{ secrets.SYMUP_TOKEN }}"
 
 
@@ -135,7 +137,7 @@ def github(repository: Repository, *, to: str | None, pin: Pin) -> str:
     return "\n".join(lines) + "\n"
 
 
-def gitlab(paths: tuple[str, ...], *, to: str | None, pin: Pin) -> str:
+def gitlab(paths: tuple[str, ...], *, to: str | None, pin: Pin, may_miss: bool = False) -> str:
     """A job that sends the symbols of what earlier jobs have built and kept as artifacts."""
     lines = [
         "# Sends the symbols of each build to the symbol store. Written by `symup init`; it is yours to change.",
@@ -147,6 +149,7 @@ def gitlab(paths: tuple[str, ...], *, to: str | None, pin: Pin) -> str:
         "    inputs:",
         *([f'      to: "{to}"'] if to else []),
         f"      paths: {' '.join(paths)}",
+        *(["      allow-missing: true"] if may_miss else []),
     ]
     return "\n".join(lines) + "\n"
 

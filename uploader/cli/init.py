@@ -27,6 +27,8 @@ class Proposal:
     files: dict[str, str]
     job: BuildJob | None = None
     advice: tuple[str, ...] = ()
+    by_hand: tuple[str, ...] = ()
+    """What a person has to do besides, for the files to have any effect."""
 
 
 def command(
@@ -116,21 +118,26 @@ def _for_gitlab(
     jobs = [job for job in found.jobs if job.file == ci_jobs.GITLAB_PIPELINE]
     chosen = _chosen(jobs, name)
     paths = repository.paths if chosen is None else chosen.paths
-    files = {ci_jobs.GITLAB_FILE: ci_jobs.gitlab(paths, to=store, pin=pin)}
+    may_miss = chosen is not None and chosen.may_miss
+    files = {ci_jobs.GITLAB_FILE: ci_jobs.gitlab(paths, to=store, pin=pin, may_miss=may_miss)}
     advice = list(_about_jobs(jobs, chosen, found))
-    pipeline = read_text(path / ci_jobs.GITLAB_PIPELINE)
-    if pipeline and ci_jobs.GITLAB_PIPELINE not in found.sends_already:
-        included = ci_jobs.with_include(pipeline)
-        if included is None:
-            advice.append(f"  In {ci_jobs.GITLAB_PIPELINE}, add to include: - local: {ci_jobs.GITLAB_FILE}")
-        else:
+    by_hand: tuple[str, ...] = ()
+    if ci_jobs.GITLAB_PIPELINE not in found.sends_already:
+        pipeline = read_text(path / ci_jobs.GITLAB_PIPELINE)
+        included = ci_jobs.with_include(pipeline) if pipeline else None
+        if included is not None:
             files[ci_jobs.GITLAB_PIPELINE] = included
+        elif (path / ci_jobs.GITLAB_PIPELINE).exists():
+            by_hand = (f"In {ci_jobs.GITLAB_PIPELINE}, add to include: - local: {ci_jobs.GITLAB_FILE}",)
+        else:
+            line = f"include: [{{local: {ci_jobs.GITLAB_FILE}}}]"
+            by_hand = (f"Write {ci_jobs.GITLAB_PIPELINE}, which GitLab reads: your build's job, and the line {line}",)
     if chosen is not None and not all(ci_jobs.covered(one, chosen.keeps) for one in paths):
         listed = printable(", ".join(paths))
         advice.append(
             f"  The job {printable(chosen.name)} has to keep what it builds: artifacts: {{paths: [{listed}]}}"
         )
-    return Proposal(files=files, job=chosen, advice=tuple(advice))
+    return Proposal(files=files, job=chosen, advice=tuple(advice), by_hand=by_hand)
 
 
 def _chosen(jobs: list[BuildJob], name: str | None) -> BuildJob | None:
@@ -151,14 +158,14 @@ def _about_jobs(jobs: list[BuildJob], chosen: BuildJob | None, found: Found) -> 
         lines.append(
             f"symup: {printable(chosen.label)} builds what ships, by {chosen.built.name}, into {printable(where)}"
         )
-        if chosen.built.hint:
-            lines.append(f"  {chosen.built.hint[0].upper()}{chosen.built.hint[1:]}")
+        lines += [f"  {printable(hint)}" for hint in chosen.built.hint.splitlines()]
     others = [job for job in jobs if job is not chosen]
     if others:
         lines.append(
             f"  Other jobs that build: {printable(', '.join(job.label for job in others[:8]))}. --job NAME takes another."
         )
-        lines += [f"  {printable(job.label)}: {job.built.hint}" for job in others if not job.paths and job.built.hint]
+        out_of_sight = [job for job in others if not job.paths and job.built.hint]
+        lines += [f"  {printable(job.label)}: {printable(job.built.hint.splitlines()[0])}" for job in out_of_sight]
     lines += [f"  Not looked into: {printable(one)}" for one in found.unread[:8]]
     return tuple(lines)
 
@@ -212,9 +219,11 @@ def _next_steps(
         lines.append(f"  git ls-remote {release.REPOSITORY} {ci_jobs.TAG}")
     lines.append("Next:")
     steps = [] if write else ["Read the diff. symup init --write writes it (symup init | git apply does as well)"]
-    packed = any(proposal.job and proposal.job.built.packed for proposal in proposals)
-    if not packed and not any("$" in one for one in paths):
-        steps.append("Try it here, without sending: symup upload " + " ".join(paths) + " --dry-run")
+    steps += [step for proposal in proposals for step in proposal.by_hand]
+    jobs = [proposal.job for proposal in proposals if proposal.job]
+    missing = " --allow-missing" if any(job.may_miss for job in jobs) else ""
+    if not any(job.wheels for job in jobs) and not any("$" in one for one in paths):
+        steps.append("Try it here, without sending: symup upload " + " ".join(paths) + missing + " --dry-run")
     if github:
         steps.append("GitHub: Settings > Secrets and variables > Actions: the secret SYMUP_TOKEN")
         if store is None:

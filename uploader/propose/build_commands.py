@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 import shlex
 from collections.abc import Callable, Sequence
 
+from uploader.propose import cargo_profile
 from uploader.values import frozen, replace
 
 WHEELS = "wheels"
@@ -24,7 +26,13 @@ class Built:
     debug_build: bool = False
     packed: str = ""
     hint: str = ""
-    """What makes its symbols good."""
+    """What makes its symbols good, a line for each."""
+    profile: str = ""
+    """The profile of Cargo that it builds; `hint` supposes that Cargo.toml says nothing of it."""
+    configures: bool = False
+    """The command makes a build ready, and leaves it to another to build."""
+    guessed: bool = False
+    """The command doesn't tell where the binaries lie."""
 
 
 _GO_STRIPPED = "-s and -w in -ldflags drop the debug information before it can be stored: strip afterwards instead."
@@ -32,19 +40,18 @@ _GORELEASER = (
     "GoReleaser strips by itself: give it ldflags without -s and -w in .goreleaser.yaml, and strip what ships after the "
     "symbols are sent."
 )
-_CARGO = (
-    "Cargo's release profile has no debug information by itself: set CARGO_PROFILE_RELEASE_DEBUG to 1 and "
-    "CARGO_PROFILE_RELEASE_STRIP to none in the job's env."
-)
+_CARGO = cargo_profile.hint("", "release")
 _CMAKE_RELEASE = (
     "CMAKE_BUILD_TYPE=Release builds without -g: use RelWithDebInfo, and strip what ships after the symbols are sent."
 )
 _CIBUILDWHEEL = (
     "compiled modules need -g: CIBW_ENVIRONMENT: CFLAGS='-O2 -g' CXXFLAGS='-O2 -g', and no strip in the repair command."
 )
+_CMAKE_PRESET = "The preset says where the binaries lie: set `paths` to that."
 _BAZEL = "Bazel builds without -g by itself: --copt=-g --strip=never."
 _DOCKER = "it builds inside of an image, out of this job's sight: the container example tells how to store its symbols."
 
+_BUILDS_NOTHING = {"test", "check", "clean", "docs", "doc", "format", "lint", "clang-format", "clang-tidy", "uninstall"}
 _MAKE_TARGETS = {"all", "bin", "binary", "binaries", "compile", "static", "world"}
 _CARGO_BY_VARIABLE = re.compile(r"\$.*(cargo|cross|build_?cmd)", re.IGNORECASE)
 
@@ -59,8 +66,8 @@ def built_by_action(uses: str, given: dict[str, str]) -> Built | None:
         return Built(name="cibuildwheel", paths=(folder,), ships=True, packed=WHEELS, hint=_CIBUILDWHEEL)
     if action == "pyo3/maturin-action":
         words = _words(given.get("args", ""))
-        folder = _value(words, "--out", "-o") or "target/wheels"
-        return Built(name="maturin", paths=(folder,), ships=True, packed=WHEELS, hint=_CARGO)
+        folder = _folder(words, "--out", "-o") or "target/wheels"
+        return Built(name="maturin", paths=(folder,), ships=True, packed=WHEELS, hint=_CARGO, profile="release")
     if action in ("houseabsolute/actions-rust-cross", "clechasseur/rs-cargo", "actions-rs/cargo"):
         words = ["cargo", given.get("command", "build"), *_words(given.get("args", ""))]
         if given.get("target"):
@@ -76,19 +83,50 @@ def strips(script: str) -> bool:
     return any(words[0].rpartition("/")[2].endswith("strip") for words in commands(script))
 
 
-def built_by(script: str) -> Built | None:
-    """What the last building command of a shell script builds; None where none is known."""
-    found = None
+def builds(script: str) -> tuple[Built, ...]:
+    """What each command of a shell script builds or configures, in their order; paths from the folder where the script starts."""
+    found, folders, last = [], [""], ""
     for words in commands(script):
-        for reads in _READERS:
-            built = reads(words)
-            if built is not None:
-                # A second command over the same build (configure, then build) says where only if it says so itself.
-                if found is None or built.paths:
-                    same = found is not None and found.name == built.name
-                    found = replace(built, hint=built.hint or found.hint) if same and found is not None else built
-                break
-    return found
+        if words[0] in ("cd", "pushd"):
+            target = next((word for word in words[1:] if word == "-" or not word.startswith("-")), "")
+            here = folders[-1]
+            entered = last if target == "-" else _entered(here, target)
+            last = here
+            folders = [*folders, entered] if words[0] == "pushd" else [*folders[:-1], entered]
+        elif words[0] == "popd" and len(folders) > 1:
+            folders.pop()
+        built = next((one for one in (reads(words) for reads in _READERS) if one is not None), None)
+        if built is not None:
+            if folders[-1]:
+                built = replace(built, paths=tuple(joined(folders[-1], path) for path in built.paths))
+            found.append(built)
+    return tuple(found)
+
+
+def joined(folder: str, path: str) -> str:
+    """A path as it is from the folder that holds ``folder``."""
+    folder = folder.removeprefix("./").rstrip("/")
+    path = _above_variables(path)
+    if not folder or folder == "." or path.startswith(("/", "$")):
+        return path
+    whole = folder if path == "." else f"{folder}/{path.removeprefix('./')}"
+    return posixpath.normpath(whole) if ".." in whole.split("/") else whole
+
+
+def _above_variables(path: str) -> str:
+    # A shell's variable means nothing to the next step: the folder above it does.
+    shell = re.search(r"\$(?!\{\{)", path)
+    if shell is None or path.startswith("$"):
+        return path
+    return path[: shell.start()].rpartition("/")[0] or "."
+
+
+def _entered(folder: str, target: str) -> str:
+    """The folder after ``cd target``; one that only the shell knows counts as the one above."""
+    target = re.sub(r"^(\$GITHUB_WORKSPACE|\$\{GITHUB_WORKSPACE\})(?=/|$)", "${{ github.workspace }}", target)
+    if not target or re.match(r"\$(?!\{\{)|~", target):
+        return folder
+    return joined(folder, target)
 
 
 def commands(script: str) -> list[list[str]]:
@@ -144,6 +182,12 @@ def _value(words: Sequence[str], *flags: str) -> str:
     return found
 
 
+def _folder(words: Sequence[str], *flags: str) -> str:
+    """`_value` where that is a folder, and no flag."""
+    value = _value(words, *flags)
+    return "" if value.startswith("-") else value
+
+
 def _cargo(words: Sequence[str]) -> Built | None:
     tool = words[0].rpartition("/")[2]
     rest = [word for word in words[1:] if not word.startswith("+")]
@@ -157,7 +201,7 @@ def _cargo(words: Sequence[str]) -> Built | None:
         return None
     profile = _value(rest, "--profile")
     released = rest[0] == "dist" or bool({"--release", "-r"} & set(rest)) or profile not in ("", "dev")
-    target_dir = _value(rest, "--target-dir") or "target"
+    target_dir = _folder(rest, "--target-dir") or "target"
     folder = profile if profile not in ("", "dev") else "release" if released else "debug"
     target = _value(rest, "--target")
     path = "/".join(part for part in (target_dir, target, folder) if part)
@@ -165,7 +209,14 @@ def _cargo(words: Sequence[str]) -> Built | None:
         # A variable names the target, and with it the folder.
         path = target_dir
     name = "cross" if tool == "cross" else "Cargo"
-    return Built(name=name, paths=(path,), ships=released, debug_build=not released, hint=_CARGO if released else "")
+    return Built(
+        name=name,
+        paths=(path,),
+        ships=released,
+        debug_build=not released,
+        hint=cargo_profile.hint("", folder) if released else "",
+        profile=folder if released else "",
+    )
 
 
 def _go(words: Sequence[str]) -> Built | None:
@@ -184,13 +235,14 @@ def _cmake(words: Sequence[str]) -> Built | None:
         return None
     kind = next((word.partition("=")[2] for word in words if word.startswith("-DCMAKE_BUILD_TYPE")), "")
     kind = kind or _value(words, "--config")
-    folder = _value(words, "--build") or _value(words, "-B")
+    configures = not any(word in ("--build", "--workflow") or word.startswith("--build=") for word in words)
+    if not configures and _value(words, "--target", "-t") in _BUILDS_NOTHING:
+        return None
+    folder = _folder(words, "--build") or _folder(words, "-B")
     if not folder and any(word in ("..", "../") for word in words):
         folder = "."
     if not folder and any(word.startswith("--preset") for word in words):
-        return Built(
-            name="CMake", paths=("build", "out"), hint="The preset says where the binaries lie: set `paths` to that."
-        )
+        return Built(name="CMake", paths=("build", "out"), hint=_CMAKE_PRESET, configures=configures, guessed=True)
     if not folder:
         return None
     lowered = kind.lower()
@@ -200,16 +252,18 @@ def _cmake(words: Sequence[str]) -> Built | None:
         ships=lowered in ("release", "relwithdebinfo", "minsizerel"),
         debug_build=lowered == "debug",
         hint=_CMAKE_RELEASE if lowered in ("release", "minsizerel") else "",
+        configures=configures,
     )
 
 
 def _meson(words: Sequence[str]) -> Built | None:
+    folder = _folder(words, "-C") or "."
     if words[0] == "ninja":
-        return Built(name="Ninja", paths=(_value(words, "-C") or ".",))
+        return None if words[-1] in _BUILDS_NOTHING else Built(name="Ninja", paths=(folder,))
     if words[0] != "meson" or len(words) < 2:
         return None
     if words[1] == "compile":
-        return Built(name="Meson", paths=(_value(words, "-C") or ".",))
+        return None if words[-1] in _BUILDS_NOTHING else Built(name="Meson", paths=(folder,))
     if words[1] != "setup":
         return None
     folders = [word for word in words[2:] if not word.startswith("-")]
@@ -221,6 +275,7 @@ def _meson(words: Sequence[str]) -> Built | None:
         paths=(folders[0] if folders else "build",),
         ships=kind in ("release", "debugoptimized"),
         hint="--buildtype=release builds without -g: use debugoptimized." if kind in ("release", "minsize") else "",
+        configures=True,
     )
 
 
@@ -238,7 +293,7 @@ def _make(words: Sequence[str]) -> Built | None:
     targets -= {_value(words, "-C")}
     if targets and not any(one in _MAKE_TARGETS or "build" in one or "release" in one for one in targets):
         return None
-    return Built(name="Make", paths=(_value(words, "-C") or ".",))
+    return Built(name="Make", paths=(_folder(words, "-C") or ".",))
 
 
 def _packages(words: Sequence[str]) -> Built | None:
@@ -251,11 +306,11 @@ def _packages(words: Sequence[str]) -> Built | None:
         or as_module
         or (tool in ("pipx", "uvx") and any(word.startswith("cibuildwheel") for word in words))
     ):
-        folder = _value(words, "--output-dir") or "wheelhouse"
+        folder = _folder(words, "--output-dir") or "wheelhouse"
         return Built(name="cibuildwheel", paths=(folder,), ships=True, packed=WHEELS, hint=_CIBUILDWHEEL)
     if tool == "maturin" and "build" in words:
-        folder = _value(words, "--out", "-o") or "target/wheels"
-        return Built(name="maturin", paths=(folder,), ships=True, packed=WHEELS, hint=_CARGO)
+        folder = _folder(words, "--out", "-o") or "target/wheels"
+        return Built(name="maturin", paths=(folder,), ships=True, packed=WHEELS, hint=_CARGO, profile="release")
     if tool in ("docker", "podman", "buildah") and {"build", "buildx", "bud"} & set(words[1:3]):
         return Built(name="Docker", paths=(), ships=True, hint=_DOCKER)
     return None

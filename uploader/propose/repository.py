@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from uploader.values import frozen
+from uploader.propose import cargo_profile
+from uploader.values import frozen, replace
 
 MAX_READ_BYTES = 256 * 1024
 
@@ -58,7 +59,7 @@ CARGO = Build(
     commands=("cargo build --release",),
     paths=("target/release",),
     environment=(("CARGO_PROFILE_RELEASE_DEBUG", "1"), ("CARGO_PROFILE_RELEASE_STRIP", "none")),
-    hint="A release build has no debug information by itself: the job switches it on with CARGO_PROFILE_RELEASE_DEBUG.",
+    hint=cargo_profile.switched_on(""),
 )
 BAZEL = Build(
     name="Bazel",
@@ -103,7 +104,8 @@ def look(folder: Path) -> Repository:
         # The wheel's own build runs CMake, Meson or Cargo.
         builds.append(PYTHON)
     else:
-        builds += [build for build, has in _SIGNS if has(folder)]
+        cargo = replace(CARGO, hint=cargo_profile.switched_on(_read(folder / "Cargo.toml")))
+        builds += [cargo if build is CARGO else build for build, has in _SIGNS if has(folder)]
         if not builds and any((folder / name).is_file() for name in ("Makefile", "makefile", "GNUmakefile")):
             builds.append(MAKE)
     remotes = _read(folder / ".git" / "config")

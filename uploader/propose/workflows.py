@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from uploader.propose.build_commands import Built, built_by, built_by_action, commands, strips
-from uploader.values import frozen, replace
+from uploader.propose.build_commands import Built, commands
+from uploader.propose.build_steps import folder_of, of_job, of_script
+from uploader.values import frozen
 
 MAX_READ_BYTES = 512 * 1024
 GITLAB_FILE = ".gitlab-ci.yml"
@@ -30,9 +31,6 @@ _SHIPPING_ACTIONS = (
 _SHIPPING_COMMANDS = ({"gh", "release"}, {"docker", "push"}, {"twine", "upload"}, {"cargo", "publish"})
 
 
-_STRIPS_AT_ONCE = "The step strips what it built: move that behind the new step, or what is stored is stripped, too."
-
-
 @frozen
 class BuildJob:
     """One job that builds binaries for Linux."""
@@ -41,8 +39,11 @@ class BuildJob:
     """From the repository's folder."""
     name: str
     built: Built
-    paths: tuple[str, ...]
-    """`Built.paths`, from the folder in which the job starts."""
+    """All that it builds, as one; paths from the folder in which it starts."""
+    wheels: tuple[str, ...] = ()
+    """Those of the paths that hold wheels, which have to be unpacked to be read."""
+    may_miss: bool = False
+    """Some of the paths need not be there in every run."""
     line: int
     """The number of lines before the place where a following step goes (GitHub), or of the job's own line (GitLab)."""
     indent: int
@@ -53,6 +54,11 @@ class BuildJob:
     """What a GitLab job keeps as artifacts."""
     worth: int
     """How likely it is the one whose binaries ship; the highest is."""
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Where its binaries lie."""
+        return self.built.paths
 
     @property
     def label(self) -> str:
@@ -69,7 +75,7 @@ class Found:
     sends_already: tuple[str, ...]
     """Files that use symup."""
     unread: tuple[str, ...]
-    """Files that no YAML reader takes, and jobs that can't be looked into: each with the reason."""
+    """Files that are too large or that no YAML reader takes, and jobs that can't be looked into: each with the reason."""
 
 
 def find(folder: Path) -> Found:
@@ -82,6 +88,8 @@ def find(folder: Path) -> Found:
         name = path.relative_to(folder).as_posix()
         text = read_text(path)
         if not text:
+            if reason := _unread(path):
+                unread.append(f"{name}: {reason}")
             continue
         document, reason = _parsed(text)
         if document is None:
@@ -90,9 +98,9 @@ def find(folder: Path) -> Found:
         if re.search(r"symup/symup@|\bsymup (upload|push)\b|symup\.gitlab-ci|symup/symup/", text):
             sends.append(name)
         if name == GITLAB_FILE:
-            jobs += _gitlab_jobs(name, document)
+            jobs += _gitlab_jobs(name, document, folder)
         else:
-            jobs += _github_jobs(name, document, text, unread)
+            jobs += _github_jobs(name, document, text, unread, folder)
     jobs.sort(key=lambda job: (-job.worth, job.label))
     return Found(jobs=tuple(jobs), sends_already=tuple(sends), unread=tuple(unread))
 
@@ -107,6 +115,17 @@ def read_text(path: Path) -> str:
         return ""
 
 
+def _unread(path: Path) -> str:
+    """Why `read_text` gives nothing of a file; empty where there is none, or nothing in it."""
+    try:
+        size_bytes = path.stat().st_size if path.is_file() else 0
+    except OSError as error:
+        return f"can't be read: {error.strerror or error}"
+    if size_bytes > MAX_READ_BYTES:
+        return f"is larger than {MAX_READ_BYTES // 1024} KiB"
+    return "can't be read" if size_bytes else ""
+
+
 def _parsed(text: str) -> tuple[Any, str]:
     from ruamel.yaml import YAML
     from ruamel.yaml.error import YAMLError
@@ -118,7 +137,7 @@ def _parsed(text: str) -> tuple[Any, str]:
     return (document, "") if isinstance(document, Mapping) else (None, "holds no mapping")
 
 
-def _github_jobs(file: str, document: Any, text: str, unread: list[str]) -> Iterator[BuildJob]:
+def _github_jobs(file: str, document: Any, text: str, unread: list[str], folder: Path) -> Iterator[BuildJob]:
     jobs = document.get("jobs")
     triggers = _triggers(document.get("on"))
     for name, job in jobs.items() if isinstance(jobs, Mapping) else ():
@@ -133,38 +152,38 @@ def _github_jobs(file: str, document: Any, text: str, unread: list[str]) -> Iter
         systems = _systems(job)
         if systems and not any(_may_be_linux(one) for one in systems):
             continue
-        place = _last_build(steps, _folder_of(job), _folder_of(document))
-        if place is None:
+        build = of_job(steps, next((one for one in (_folder_of(job), _folder_of(document)) if one), ""), folder)
+        if build is None:
             continue
-        number, built, paths = place
-        start, indent = _dash(steps, number, text)
+        start, indent = _dash(steps, build.last_step, text)
         if indent < 0:
             unread.append(f"{file}: the steps of {name} aren't written one below the other")
             continue
         yield BuildJob(
             file=file,
             name=str(name),
-            built=built,
-            paths=paths,
+            built=build.built,
+            wheels=build.wheels,
+            may_miss=build.may_miss,
             line=_end_of_item(text, start, indent),
             indent=indent,
             many_systems=any(not _may_be_linux(one) or "${{" in one for one in systems),
-            worth=_worth(f"{Path(file).stem} {document.get('name', '')} {name} {job.get('name', '')}", built)
+            worth=_worth(f"{Path(file).stem} {document.get('name', '')} {name} {job.get('name', '')}", build.built)
             + (6 if _ships(steps) else 0)
             + (4 if triggers & {"release", "tags"} else 0)
             - (5 if triggers and triggers <= {"pull_request", "merge_group"} else 0),
         )
 
 
-def _gitlab_jobs(file: str, document: Any) -> Iterator[BuildJob]:
+def _gitlab_jobs(file: str, document: Any, folder: Path) -> Iterator[BuildJob]:
     reserved = {"default", "include", "stages", "variables", "workflow", "image", "services", "cache", "pages"}
     for name, job in document.items():
         if not isinstance(job, Mapping) or name in reserved or str(name).startswith("."):
             continue
         script = job.get("script")
         lines = [script] if isinstance(script, str) else script if isinstance(script, list) else []
-        built = built_by("\n".join(line for line in lines if isinstance(line, str)))
-        if built is None:
+        build = of_script("\n".join(line for line in lines if isinstance(line, str)), folder)
+        if build is None:
             continue
         artifacts = job.get("artifacts")
         kept = artifacts.get("paths") if isinstance(artifacts, Mapping) else None
@@ -172,13 +191,14 @@ def _gitlab_jobs(file: str, document: Any) -> Iterator[BuildJob]:
         yield BuildJob(
             file=file,
             name=str(name),
-            built=built,
-            paths=built.paths,
+            built=build.built,
+            wheels=build.wheels,
+            may_miss=build.may_miss,
             line=document.lc.data[name][0],
             indent=0,
             many_systems=False,
             keeps=keeps,
-            worth=_worth(f"{name} {job.get('stage', '')}", built) + (6 if keeps else 0),
+            worth=_worth(f"{name} {job.get('stage', '')}", build.built) + (6 if keeps else 0),
         )
 
 
@@ -193,52 +213,10 @@ def _worth(words: str, built: Built) -> int:
     )
 
 
-def _last_build(steps: list[Any], *folders: str) -> tuple[int, Built, tuple[str, ...]] | None:
-    found: tuple[int, Built, tuple[str, ...]] | None = None
-    for number, step in enumerate(steps):
-        if not isinstance(step, Mapping):
-            continue
-        built, where = None, ""
-        if isinstance(step.get("run"), str):
-            built = built_by(step["run"])
-            where = next((one for one in (_folder(step), *folders) if one), "")
-        elif isinstance(step.get("uses"), str):
-            given = step.get("with")
-            given = given if isinstance(given, Mapping) else {}
-            built = built_by_action(step["uses"], {str(key): str(value) for key, value in given.items()})
-        if built is None or (
-            found is not None and (found[1].ships, bool(found[1].paths)) > (built.ships, bool(built.paths))
-        ):
-            continue
-        hint = built.hint or (found[1].hint if found is not None and found[1].name == built.name else "")
-        if isinstance(step.get("run"), str) and strips(step["run"]):
-            hint = f"{hint} {_STRIPS_AT_ONCE}".strip()
-        if hint != built.hint:
-            built = replace(built, hint=hint)
-        found = number, built, tuple(_joined(where, path) for path in built.paths)
-    return found
-
-
-def _joined(folder: str, path: str) -> str:
-    folder = folder.removeprefix("./").rstrip("/")
-    # A shell's variable means nothing to the next step: the folder above it does.
-    shell = re.search(r"\$(?!\{\{)", path)
-    if shell is not None and not path.startswith("$"):
-        path = path[: shell.start()].rpartition("/")[0] or "."
-    if not folder or folder == "." or path.startswith(("/", "$")):
-        return path
-    return folder if path == "." else f"{folder}/{path.removeprefix('./')}"
-
-
-def _folder(step: Mapping[str, Any]) -> str:
-    folder = step.get("working-directory")
-    return folder if isinstance(folder, str) else ""
-
-
 def _folder_of(scope: Mapping[str, Any]) -> str:
     defaults = scope.get("defaults")
     run = defaults.get("run") if isinstance(defaults, Mapping) else None
-    return _folder(run) if isinstance(run, Mapping) else ""
+    return folder_of(run) if isinstance(run, Mapping) else ""
 
 
 def _triggers(on: Any) -> set[str]:
