@@ -415,6 +415,25 @@ def test_a_program_without_a_build_id_is_warned_of(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("flag", "decision"),
+    [("-Wl,--export-dynamic", Decision.CONVERTED), ("-Wl,--no-export-dynamic", Decision.SKIPPED)],
+)
+def test_a_program_that_nothing_ties_to_a_debug_file_is_told_how_to_tie_them_and_that_works(
+    tmp_path: Path, flag: str, decision: Decision
+) -> None:
+    whole = split_debug.build(tmp_path / "whole", "-Wl,--build-id=none", flag)
+    app = split_debug.stripped(whole, tmp_path / "app")
+    debug = split_debug.debug_file(whole, tmp_path / "app.debug")
+    alone = convert([app, debug], tmp_path / "out", progress=Silent(), jobs=1, debug=NOWHERE).outcomes[0]
+    assert (alone.path, alone.decision) == (str(app), decision)
+    assert alone.remedy is not None
+    assert "objcopy --add-gnu-debuglink" in alone.remedy and "beside it" not in alone.remedy
+    subprocess.run(["objcopy", f"--add-gnu-debuglink={debug}", app], check=True)
+    (tied,) = convert([app], tmp_path / "app.gsym", progress=Silent(), jobs=1, debug=NOWHERE).outcomes
+    assert (tied.decision, tied.quality) == (Decision.CONVERTED, Quality.FULL)
+
+
+@pytest.mark.parametrize(
     ("sources", "cause", "remedy"),
     [
         ((Source.GO, Source.DYNSYM), '-ldflags="-s -w"', '-ldflags="-s -w"'),

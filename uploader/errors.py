@@ -45,6 +45,10 @@ class ExitCode(enum.IntEnum):
     INTERRUPTED = 130
 
 
+RESUMES = ": it resumes where it stopped."
+"""How a remedy ends that has a command run again; true of those that carry something."""
+
+
 class SymupError(Exception):
     """The root of the tree: a message for a person, and a remedy that says what to do next."""
 
@@ -139,7 +143,11 @@ class NetworkGaveOut(SymupError):
     """The network failed for longer than symup retries."""
 
     exit_code = ExitCode.NETWORK
-    default_remedy = "Run the same command again: it resumes where it stopped."
+    default_remedy = f"Run the same command again{RESUMES}"
+
+    def for_asking(self) -> NetworkGaveOut:
+        """The same, met by a command that only asks: nothing of it is left to be resumed."""
+        return NetworkGaveOut(self.message, remedy=(self.remedy or "").replace(RESUMES, "."))
 
 
 class QualityTooLow(SymupError):

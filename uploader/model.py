@@ -203,7 +203,7 @@ class Concern(enum.StrEnum):
     CONFLICT = "conflict"
     """One id, two different contents."""
     MISSING_DEBUG = "missing-debug"
-    """Function names at most, since no debug information was found."""
+    """No debug information was found, so that there are function names at most; or a file of it that the rest refers to was not."""
     DECLINED = "declined"
     """The destination kept something else than what it was offered."""
     WARNINGS = "warnings"

@@ -333,7 +333,8 @@ def test_inspect_tells_which_split_units_are_missing_and_what_to_do(symup: Symup
     other = symup("inspect", tmp_path / "app", "--json").document["files"][0]["companions"]
     assert other["missing"] == without["missing"], "a file without the id tells no more than none"
     told = symup("inspect", tmp_path / "app").out
-    assert re.search(r"expected quality +full, by what its headers promise\n", told)
+    assert re.search(r"expected quality +lines, without what is missing; its headers promise full\n", told)
+    assert (other["expected_quality"], with_them["expected_quality"]) == ("lines", "full")
     assert re.search(r"makes it less +1 of 1 split units were not found: one\.dwo ", told)
     assert "Upload where the build left its .dwo files" in told
 

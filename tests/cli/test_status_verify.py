@@ -1,6 +1,10 @@
 """`symup status --verify` reads what is stored, and tells damage of the one artifact that has it."""
 
 import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -77,3 +81,54 @@ def test_a_file_that_is_sound_but_of_another_binary_is_damage(symup: Symup, prog
     told = symup("status", bad, "--to", store, "--verify", "--json")
     assert told.code == 1
     assert f"UUID {ids[0]} is not the build-id {ids[1]}" in told.document["entries"][0]["reason"]
+
+
+def test_who_reads_what_is_damaged_is_told_that_it_is_taken_out(symup: Symup) -> None:
+    told = " ".join(symup("status", "--help").out.replace("\u2502", " ").split())
+    assert "A damaged chunk is taken out of a store in a folder" in told
+
+
+class Busy(BaseHTTPRequestHandler):
+    """Asks everybody to come back much later."""
+
+    def answer(self) -> None:
+        length = int(self.headers.get("Content-Length", 0))
+        self.rfile.read(length)
+        self.send_response(503)
+        self.send_header("Retry-After", "99999")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def __getattr__(self, name: str) -> Callable[[], None]:
+        if name.startswith("do_"):
+            return self.answer
+        raise AttributeError(name)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@contextmanager
+def busy_server() -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Busy)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def test_only_commands_that_carry_something_say_that_they_resume(symup: Symup, programs: Path) -> None:
+    program = programs / "program-01"
+    with busy_server() as url:
+        for asking in (("status", program, "--to", url), ("lookup", program, "0x1", "--from", url)):
+            told = symup(*asking)
+            assert told.code == 6
+            assert "Run the same command again in" in told.err
+            assert "resumes" not in told.err
+        carrying = symup("upload", program, "--to", url)
+        assert carrying.code == 6
+        assert "it resumes where it stopped" in carrying.err

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from tests.report.runs import full, poor, run_of
 from uploader.errors import ExitCode, NetworkGaveOut, SymupError
-from uploader.model import Decision, Figures, Outcome, Quality, Source
-from uploader.report.groups import NO_DEBUG_ADVICE, Group, grouped
-from uploader.report.run import Run
+from uploader.model import Concern, Decision, Figures, Outcome, Quality, Source
+from uploader.report.groups import NO_DEBUG_ADVICE, Group, group_of, grouped
+from uploader.report.run import Run, concerns
 from uploader.report.text import LIST_WORST, summary, verdict
 from uploader.report.words import duration, printable, share, size
 from uploader.values import replace
@@ -174,3 +174,15 @@ def test_a_page_counts_as_many_files_with_function_names_only_as_the_text() -> N
     groups = {group: len(members) for group, members in grouped(outcomes)}
     assert "; 2 with function names only" in verdict(run_of(outcomes))
     assert (groups[Group.POOR], groups[Group.EMPTY]) == (2, 1)
+
+
+def test_the_guess_why_there_are_no_lines_is_left_out_where_they_were_not_to_be_read() -> None:
+    told = run_of([poor("a")])
+    assert "1 with function names only (built without -g, or stripped?)" in verdict(told)
+    assert "1 with function names only; " in verdict(replace(told, dwarf=False))
+
+
+def test_missing_files_of_debug_information_are_missing_debug_and_warnings_of_a_file_that_is_none_the_poorer() -> None:
+    lacking = replace(full(), warnings=("1 of 9 split units were not found: a.dwo",))
+    assert concerns(lacking) == {Concern.MISSING_DEBUG, Concern.WARNINGS}
+    assert group_of(lacking) is Group.WARNED

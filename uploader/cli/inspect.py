@@ -117,6 +117,10 @@ def _binary_page(path: Path, debug: DebugSources) -> dict[str, Any]:
             raise InputError(f"{path} is {kind.one}, which symup does not look into: {kind.remedy}") from error
         raise InputError(f"{path} is neither an ELF file nor a GSYM file") from error
     link = found.debug_link
+    companions = _companions(found, debug)
+    promised = expected(found.sources)
+    if companions["missing"]:
+        promised = min(promised, Quality.from_label(companions["expected_quality"]))
     return {
         "file": str(path),
         "format": "elf",
@@ -131,11 +135,11 @@ def _binary_page(path: Path, debug: DebugSources) -> dict[str, Any]:
         "has_code_bytes": found.has_code_bytes,
         "sources": list(found.sources),
         "lacks": lacks,
-        "expected_quality": expected(found.sources).label,
+        "expected_quality": promised.label,
         "debug_link": None
         if link is None
         else {"name": link.name.decode("utf-8", "backslashreplace"), "crc32": f"{link.crc32:08x}"},
-        "companions": _companions(found, debug),
+        "companions": companions,
         "layout": [{"section": name, "address": f"{address:#x}"} for name, address in layout],
         "described": _described(described),
     }
@@ -168,10 +172,10 @@ def _described(told: Description) -> dict[str, Any]:
 
 def _companions(found: Identified, debug: DebugSources) -> dict[str, Any]:
     """The debug files that would be read with a binary; where none was found, where it was looked for and why files were not taken."""
-    from uploader.pipeline.make import holds_nothing
     from uploader.pipeline.pair import look_for_companions
 
     looked = look_for_companions(found, debug)
+    missing, quality = _left(looked.artifact, debug)
     search = looked.artifact.search
     return {
         "found": [
@@ -181,28 +185,24 @@ def _companions(found: Identified, debug: DebugSources) -> dict[str, Any]:
         "not_taken": [] if search is None else [{"path": one.path, "reason": one.reason} for one in search.rejected],
         "looked_in": [] if search is None else list(search.looked_in),
         "debuginfod": looked.debuginfod or None,
-        "missing": _missing(looked.artifact, debug),
-        "expected_quality": (
-            Quality.NONE if holds_nothing(looked.artifact) else looked.artifact.expected_quality
-        ).label,
+        "missing": list(missing),
+        "expected_quality": quality.label,
     }
 
 
-def _missing(artifact: Artifact, debug: DebugSources) -> list[str]:
-    """Which split units would not be found, told for each file that refers to any."""
-    from uploader.objects.elf.elf_file import ElfFile
-    from uploader.pipeline.referred import ReferredFiles
-    from uploader.sources.dwarf.referred import missing_split_units
+def _left(artifact: Artifact, debug: DebugSources) -> tuple[tuple[str, ...], Quality]:
+    """Which files that its debug information refers to would not be found, and the quality that is left."""
+    from uploader.pipeline.foresee import foreseen
+    from uploader.pipeline.make import holds_nothing
 
-    files = ReferredFiles(artifact, debug)
-    told: list[str] = []
-    # What is wrong with a file's DWARF is for conversion to tell.
-    with contextlib.suppress(InputError), contextlib.ExitStack() as opened:
-        inputs = [opened.enter_context(ElfFile.open(file.path)) for file in artifact.inputs]
-        for elf in inputs:
-            trouble = missing_split_units(elf, inputs[0].executable_ranges(), files)
-            told += [trouble] if trouble else []
-    return told
+    if holds_nothing(artifact):
+        return (), Quality.NONE
+    # What is wrong with its DWARF is for conversion to tell.
+    with contextlib.suppress(InputError):
+        without = foreseen(artifact, debug, ask_servers=True)
+        if without is not None:
+            return without.missing, without.made.figures.quality
+    return (), artifact.expected_quality
 
 
 def _gsym_page(path: Path, data: memoryview) -> dict[str, Any]:
@@ -264,7 +264,11 @@ def _binary_rows(page: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "sources", ", ".join(page["sources"]) or "none"
     for reason in page["lacks"]:
         yield "why not more", reason
-    yield "expected quality", f"{page['expected_quality']}, by what its headers promise"
+    promised = expected(page["sources"]).label
+    if page["expected_quality"] == promised:
+        yield "expected quality", f"{promised}, by what its headers promise"
+    else:
+        yield "expected quality", f"{page['expected_quality']}, without what is missing; its headers promise {promised}"
     if page["debug_link"]:
         yield "names debug file", f"{page['debug_link']['name']} (CRC {page['debug_link']['crc32']})"
     yield from _companion_rows(page["companions"])
@@ -316,7 +320,8 @@ def _companion_rows(companions: dict[str, Any]) -> Iterator[tuple[str, str]]:
     for file in companions["found"]:
         yield "debug file", f"{file['path']}, with {', '.join(file['sources'])}"
     if companions["found"]:
-        yield "quality with it", f"{companions['expected_quality']}, by what the headers promise"
+        by = "without what is missing" if companions["missing"] else "by what the headers promise"
+        yield "quality with it", f"{companions['expected_quality']}, {by}"
     elif companions["looked_in"]:
         yield "debug file", f"none in {', '.join(companions['looked_in'])}"
     for trouble in companions["missing"]:

@@ -9,7 +9,10 @@ import signal
 import sys
 from typing import NoReturn
 
-from uploader.errors import Interrupted, SymupError
+from uploader.errors import Interrupted, NetworkGaveOut, SymupError
+
+CARRYING = frozenset({"upload", "push"})
+"""The commands that go on where they stopped when they are run again; others only ask."""
 
 OBJECTS_BETWEEN_COLLECTIONS = 100_000
 """Much is allocated here and hardly ever in circles: Python's own 700 would have it look for garbage a tenth of the time."""
@@ -53,6 +56,8 @@ def _run(arguments: list[str], *, debug: bool) -> int:
         from uploader.cli.commands import invoke
 
         return invoke(arguments)
+    except NetworkGaveOut as problem:
+        told: SymupError = problem if CARRYING.intersection(arguments[:1]) else problem.for_asking()
     except SymupError as problem:
         told = problem
     except KeyboardInterrupt:

@@ -219,7 +219,8 @@ FailOn = Annotated[
     typer.Option(
         "--fail-on",
         metavar="KIND[,KIND...]",
-        help="What else makes the exit code 1 than failed and conflict: missing-debug, declined, warnings; "
+        help="What else makes the exit code 1 than failed and conflict: missing-debug (function names only, or a .dwo, .dwp or "
+        "dwz file was not found), declined, warnings; "
         "'none' first takes failed and conflict out.",
         envvar="SYMUP_FAIL_ON",
         rich_help_panel=GATES,

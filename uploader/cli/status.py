@@ -41,7 +41,12 @@ def command(
     build_internals: options.BuildInternals = False,
     allow_missing: options.AllowMissing = False,
     verify: Annotated[
-        bool, typer.Option("--verify", help="Read all bytes of what is stored, too, and check that they are sound.")
+        bool,
+        typer.Option(
+            "--verify",
+            help="Read all bytes of what is stored, too, and check that they are sound. A damaged chunk is taken out of a "
+            "store in a folder, so that the next upload sends it anew.",
+        ),
     ] = False,
     as_json: options.Json = False,
 ) -> int:

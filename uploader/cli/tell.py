@@ -30,6 +30,7 @@ def run(
     destination: str | None = None,
     project: str | None = None,
     shard: str | None = None,
+    dwarf: bool = True,
     reports: Reports | None = None,
     environ: Mapping[str, str] | None = None,
 ) -> int:
@@ -50,6 +51,7 @@ def run(
         left_out=finished.left_out,
         error=finished.error,
         shard=shard,
+        dwarf=dwarf,
         provenance=provenance(environ),
         ended_at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
     )

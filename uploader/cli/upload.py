@@ -110,5 +110,6 @@ def command(
         quiet=quiet,
         verbose=verbose,
         shard=None if part is None else str(part),
+        dwarf=chosen.dwarf,
         reports=reports,
     )

@@ -13,6 +13,7 @@ import httpx
 from uploader import __version__
 from uploader.credentials.token import Token
 from uploader.errors import (
+    RESUMES,
     ArtifactMismatch,
     ChunkMismatch,
     NetworkGaveOut,
@@ -30,9 +31,7 @@ _TRY_AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504})
 _MAX_TROUBLE_SIZE_BYTES = 64 * 1024
 _MAX_REDIRECTS = 5
 _REDIRECTIONS = frozenset({301, 302, 303, 307, 308})
-_UNREACHED_REMEDY = (
-    "Check the URL, and that the server is up; then run the same command again: it resumes where it stopped."
-)
+_UNREACHED_REMEDY = "Check the URL, and that the server is up; then run the same command again" + RESUMES
 _MAX_CONNECTIONS = 32
 _CONNECT_SECONDS = 15.0
 GARBLED_ATTEMPTS = 3
@@ -168,7 +167,7 @@ class Exchanges:
             if asked is not None:
                 raise NetworkGaveOut(
                     f"{self._url} asks to wait {duration(asked)} ({trouble}); gave up",
-                    remedy=f"Run the same command again in {duration(asked)}: it resumes where it stopped.",
+                    remedy=f"Run the same command again in {duration(asked)}{RESUMES}",
                 )
             tries = "1 attempt" if attempt == 0 else f"{attempt + 1} attempts"
             reached = "did not answer well" if self._contacted else "could not be reached"

@@ -14,6 +14,10 @@ REMEDY_GIVE = (
     "Give the unstripped file or its debug file too, name its folder with --debug-dir, or ask a server with --debuginfod. "
     "`symup inspect FILE` lists where its debug file was looked for."
 )
+REMEDY_TIE = (
+    "Give the unstripped file. It has neither a build-id nor a debuglink, so that no debug file is known to be its own, even given "
+    "with it: tie them by `objcopy --add-gnu-debuglink=APP.debug APP`, or link with -Wl,--build-id before it is stripped."
+)
 REMEDY_BUILD = "Build with debug information: -g, or -g1 for lines only."
 REMEDY_GO = 'Build without -ldflags="-s -w" and upload that; `strip` what ships.'
 REMEDY_FILES = (
@@ -45,7 +49,15 @@ def missing_debug_info(artifact: Artifact, *, debuginfod: str = "") -> tuple[tup
         warnings.append("debuginfod servers are yet to be asked for it")
     if Source.GO in main.sources:
         return tuple(warnings), REMEDY_GO
-    return tuple(warnings), REMEDY_BUILD if artifact.has(Source.SYMTAB) and main.debug_link is None else REMEDY_GIVE
+    if artifact.has(Source.SYMTAB) and main.debug_link is None:
+        return tuple(warnings), REMEDY_BUILD
+    return tuple(warnings), REMEDY_TIE if nothing_ties(artifact) else REMEDY_GIVE
+
+
+def nothing_ties(artifact: Artifact) -> bool:
+    """Whether there is nothing in a program that a debug file could be known by as its own."""
+    main = artifact.main
+    return main.has_code_bytes and main.kind != ET_REL and main.debug_link is None and not build_id_of(main)
 
 
 def missing_build_id(artifact: Artifact) -> tuple[tuple[str, ...], str | None]:

@@ -10,6 +10,7 @@ from uploader.errors import ExitCode, NothingFound, SymupError
 from uploader.model import Decision, LeftOut, Outcome, Quality
 from uploader.pipeline.artifact import Artifact
 from uploader.pipeline.limit import wants_memory
+from uploader.pipeline.missing import REMEDY_TIE, nothing_ties
 from uploader.pipeline.processes import WorkerKilled
 from uploader.pipeline.verdict import exit_code
 from uploader.sources.identify import Identified
@@ -80,7 +81,7 @@ def empty(artifact: Artifact, *, warnings: tuple[str, ...] = ()) -> Outcome:
             reason=NO_FUNCTIONS,
             quality=Quality.NONE,
             warnings=warnings,
-            remedy=NO_FUNCTIONS_REMEDY,
+            remedy=REMEDY_TIE if nothing_ties(artifact) else NO_FUNCTIONS_REMEDY,
         ),
     )
 

@@ -14,10 +14,12 @@ from uploader.destinations.send import Sent, question_about, send_chunks
 from uploader.errors import Interrupted, NetworkGaveOut, NotAllowed, Refused, StoreDamaged, SymupError, TooLarge
 from uploader.model import Concern, Decision, Outcome
 from uploader.pipeline.crew import next_of
+from uploader.pipeline.missing import REMEDY_FILES
 from uploader.pipeline.outcomes import Finished, conclude, failed, stumbled
 from uploader.progress import Progress
 from uploader.protocol.words import Answer, Destination, Holding, Manifest
 from uploader.report.words import count
+from uploader.sources.lacking import tell_of_lacking_files
 from uploader.store.store import SymbolStore
 from uploader.values import frozen, replace
 
@@ -298,8 +300,10 @@ def _checked_chunk(source: SymbolStore, manifest: Manifest, sha256: str) -> byte
 
 
 def _about(manifest: Manifest, outcome: Outcome) -> Outcome:
+    remedy = outcome.remedy if outcome.decision is Decision.FAILED else _remedy_of(manifest.warnings)
     return replace(
         outcome,
+        remedy=remedy,
         path=outcome.path or str(manifest.identity),
         identity=manifest.identity,
         quality=manifest.quality,
@@ -310,6 +314,11 @@ def _about(manifest: Manifest, outcome: Outcome) -> Outcome:
     )
 
 
+def _remedy_of(warnings: Sequence[str]) -> str | None:
+    """What the run told to do that made it, as far as its warnings say."""
+    return REMEDY_FILES if tell_of_lacking_files(warnings) else None
+
+
 def _unsent(manifest: Manifest, error: SymupError) -> Outcome:
     reason = f"not sent: {error.message}"
     return _about(manifest, failed(manifest.file_name, reason, remedy=error.remedy, code=error.exit_code))
@@ -317,11 +326,13 @@ def _unsent(manifest: Manifest, error: SymupError) -> Outcome:
 
 def _present(parcel: _Parcel, answer: Answer) -> Outcome:
     outcome = _about(parcel.manifest, Outcome(path=parcel.path, decision=Decision.PRESENT, reason=answer.reason))
+    warnings = answer.stored_warnings or outcome.warnings
     return replace(
         outcome,
         quality=answer.stored_quality or outcome.quality,
         figures=answer.stored_figures or outcome.figures,
-        warnings=answer.stored_warnings or outcome.warnings,
+        warnings=warnings,
+        remedy=_remedy_of(warnings),
         compressed_size_bytes=answer.stored_size_bytes or outcome.compressed_size_bytes,
     )
 

@@ -19,8 +19,9 @@ from uploader.model import Concern, Decision, Figures, LeftOut, Outcome, Provena
 from uploader.pipeline.artifact import Artifact
 from uploader.pipeline.asking import ask_each
 from uploader.pipeline.crew import Crew
+from uploader.pipeline.foresee import foreseen
 from uploader.pipeline.gather import gather
-from uploader.pipeline.make import USUAL_FORM, GsymForm, holds_nothing, make
+from uploader.pipeline.make import USUAL_FORM, GsymForm, Made, holds_nothing, make
 from uploader.pipeline.meanwhile import Meanwhile, own_order
 from uploader.pipeline.memory import bounded_schedule
 from uploader.pipeline.missing import REMEDY_FILES, missing_build_id, missing_debug_info
@@ -122,7 +123,7 @@ def upload(
         wanted = run.ask(gathered.artifacts)
         if dry_run:
             for artifact, answer in wanted:
-                run.finish(_planned(artifact, answer, dwarf=dwarf))
+                run.finish(_planned(artifact, answer, dwarf=dwarf, debug=debug))
         elif wanted:
             run.carry_all([artifact for artifact, _ in wanted])
     except KeyboardInterrupt:
@@ -264,7 +265,7 @@ class _Upload:
                 force=self.force,
                 on_sent=lambda size_bytes: self.progress.advance("send", size_bytes),
             )
-            return _sent(artifact, made, sent, seconds=time.monotonic() - started)
+            return _sent(artifact, made, sent, force=self.force, seconds=time.monotonic() - started)
         except (NotAllowed, NetworkGaveOut) as error:
             with self.lock:
                 if self.error is None:
@@ -325,6 +326,7 @@ class _Upload:
 
 
 _HEALED = "; what was missing or damaged of it there was sent anew"
+_FORCED = "; all of it was sent anew, as --force asks"
 
 
 @frozen
@@ -394,10 +396,18 @@ def _remedy_of_present(artifact: Artifact, answer: Answer, *, poor: bool) -> str
     return remedy or missing_build_id(artifact)[1]
 
 
-def _planned(artifact: Artifact, answer: Answer, *, dwarf: bool) -> Outcome:
+def _planned(artifact: Artifact, answer: Answer, *, dwarf: bool, debug: DebugSources) -> Outcome:
     missing, remedy = missing_debug_info(artifact) if dwarf else ((), None)
-    if holds_nothing(artifact):
-        return empty(artifact, warnings=missing)
+    try:
+        if holds_nothing(artifact):
+            return empty(artifact, warnings=missing)
+        left = foreseen(artifact, debug, ask_servers=False) if dwarf else None
+    except SymupError as error:
+        return about(artifact, failed(artifact.path, error.message, remedy=error.remedy, code=error.exit_code))
+    except Exception as error:  # noqa: BLE001  # one file must not take the others with it
+        return about(artifact, stumbled(artifact.path, error))
+    if left is not None:
+        return _planned_without(artifact, answer, left.made)
     unmatched, how_to_match = missing_build_id(artifact)
     return about(
         artifact,
@@ -412,13 +422,35 @@ def _planned(artifact: Artifact, answer: Answer, *, dwarf: bool) -> Outcome:
     )
 
 
-def _sent(artifact: Artifact, made: _Converted, sent: Sent, *, seconds: float) -> Outcome:
+def _planned_without(artifact: Artifact, answer: Answer, made: Made) -> Outcome:
+    """What is left of an artifact without files that its debug information refers to."""
+    if not made.gsym:
+        return empty(artifact, warnings=made.warnings)
+    quality = made.figures.quality
+    promised = artifact.expected_quality
+    less = f", where its headers promise {promised.label}" if quality < promised else ""
+    return about(
+        artifact,
+        Outcome(
+            path=artifact.path,
+            decision=Decision.PLANNED,
+            reason=f"would be sent, {quality.label} by what was found of its debug information{less}: {answer.reason}",
+            quality=quality,
+            figures=made.figures,
+            warnings=made.warnings,
+            remedy=made.remedy,
+        ),
+    )
+
+
+def _sent(artifact: Artifact, made: _Converted, sent: Sent, *, force: bool, seconds: float) -> Outcome:
+    kept = not sent.committed.stored and not sent.declined
+    sent_anew = _FORCED if force else _HEALED
     return Outcome(
         path=artifact.path,
         decision=Decision.STORED if sent.committed.stored else Decision.PRESENT,
         concern=Concern.DECLINED if sent.declined else None,
-        reason=sent.committed.reason
-        + (_HEALED if sent.chunks_sent and not sent.committed.stored and not sent.declined else ""),
+        reason=sent.committed.reason + (sent_anew if sent.chunks_sent and kept else ""),
         identity=artifact.identity,
         quality=made.figures.quality if sent.declined else min(made.figures.quality, sent.held.quality),
         figures=made.figures,

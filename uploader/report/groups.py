@@ -7,8 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from uploader.errors import ExitCode
-from uploader.model import Concern, Decision, Figures, Outcome, Quality
-from uploader.report.run import concerns
+from uploader.model import Decision, Figures, Outcome, Quality
 from uploader.report.words import share
 from uploader.values import frozen
 
@@ -45,8 +44,10 @@ def group_of(outcome: Outcome) -> Group:
         return Group.BELOW_GATE
     if outcome.decision is Decision.FAILED or outcome.exit_code:
         return Group.FAILED
-    if Concern.MISSING_DEBUG in concerns(outcome):
-        return Group.POOR if outcome.quality is Quality.FUNCTIONS else Group.EMPTY
+    if outcome.quality is Quality.FUNCTIONS:
+        return Group.POOR
+    if outcome.quality is Quality.NONE and outcome.warnings:
+        return Group.EMPTY
     if outcome.warnings:
         return Group.WARNED
     if outcome.decision is Decision.SKIPPED:

@@ -7,6 +7,7 @@ from collections import Counter
 from uploader import __version__, core
 from uploader.errors import ExitCode, SymupError
 from uploader.model import Concern, Decision, LeftOut, Outcome, Provenance, Quality
+from uploader.sources.lacking import tell_of_lacking_files
 from uploader.values import frozen
 
 
@@ -32,6 +33,8 @@ class Run:
     """``2/5`` where the run took only a part of the ids."""
     provenance: Provenance = Provenance()
     """What CI says of where the files come from."""
+    dwarf: bool = True
+    """Debug information was read, where there was any."""
     ended_at: str = ""
     """When it was over: RFC 3339, UTC."""
 
@@ -75,7 +78,8 @@ def concerns(outcome: Outcome) -> frozenset[Concern]:
         found.add(outcome.concern)
     elif outcome.decision is Decision.FAILED:
         found.add(Concern.FAILED)
-    if outcome.quality is Quality.FUNCTIONS or (outcome.quality is Quality.NONE and outcome.warnings):
+    without_symbols = outcome.quality is Quality.NONE and outcome.warnings
+    if outcome.quality is Quality.FUNCTIONS or without_symbols or tell_of_lacking_files(outcome.warnings):
         found.add(Concern.MISSING_DEBUG)
     if outcome.warnings:
         found.add(Concern.WARNINGS)

@@ -162,7 +162,7 @@ def verdict(run: Run) -> str:
     told = f"{count(len(run.outcomes), 'file')}: {', '.join(parts) or 'nothing to do'}"
     poor = sum(outcome.quality is Quality.FUNCTIONS and has_symbols(outcome) for outcome in run.outcomes)
     if poor:
-        told += f"; {poor:,} with function names only (built without -g?)"
+        told += f"; {poor:,} with function names only{' (built without -g, or stripped?)' if run.dwarf else ''}"
     sent = run.total("sent_size_bytes")
     if sent:
         told += f"; {size(sent)} sent in {count(run.total('chunks_sent'), 'chunk')}"
