@@ -77,7 +77,10 @@ def test_a_file_that_is_sound_but_of_another_binary_is_damage(symup: Symup, prog
     assert symup("upload", good, bad, "--to", store).code == 0
     ids = [symup("status", one, "--to", store, "--json").document["entries"][0]["id"] for one in (good, bad)]
     paths = [store / "default/artifacts" / one[:2] / one / "gsym.json" for one in ids]
-    paths[1].write_text(paths[0].read_text().replace(ids[0], ids[1]))
+    # As a store of an earlier symup, which sealed nothing.
+    members = json.loads(paths[0].read_text().replace(ids[0], ids[1]))
+    del members["seal"]
+    paths[1].write_text(json.dumps(members))
     told = symup("status", bad, "--to", store, "--verify", "--json")
     assert told.code == 1
     assert f"UUID {ids[0]} is not the build-id {ids[1]}" in told.document["entries"][0]["reason"]
