@@ -2,7 +2,7 @@
 
 Whoever writes to a repository writes its files, and whoever tries a change of somebody else runs theirs. So they choose what concerns
 the checkout, and nothing beyond it: a server that only they name gets no token, and a folder outside of it is neither written
-nor looked through, until the user has confirmed it. Who owns a file is no test: in the containers of CI, checkouts belong to others.
+nor looked through, until the user has confirmed it. A file's owner is no test: in the containers of CI, checkouts belong to others.
 """
 
 from __future__ import annotations

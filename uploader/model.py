@@ -146,7 +146,7 @@ class Shortfall:
 
     promised: Quality
     evidence: tuple[str, ...]
-    """What was read and by what, a digest each, sorted. Who has nothing that isn't among these would get no more out of it."""
+    """What was read and by what, a digest each, sorted. A client that has nothing else would get no more out of it."""
     lacks_files: bool = False
     """Files that the sources refer to were not found: split units, or what dwz moved out."""
 

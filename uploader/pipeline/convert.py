@@ -90,7 +90,7 @@ def convert(
             return about(artifact, stumbled(artifact.path, error))
 
     try:
-        # Who asks debuginfod has to tell of it, and keeps to one process.
+        # A run that asks debuginfod tells of it while it waits, and so keeps to one process.
         with Crew(
             gathered.artifacts,
             jobs=jobs,

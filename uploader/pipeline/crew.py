@@ -1,4 +1,4 @@
-"""Who works on the files of a run: the calling thread where there is little to do, several threads, or several processes."""
+"""The workers of a run: the calling thread where there is little to do, several threads, or several processes."""
 
 from __future__ import annotations
 

@@ -113,7 +113,7 @@ class Processes:
 
     def _end(self, worker: _Worker) -> None:
         with self._lock:
-            # Who takes it out ends it: two that wait for one process, or close one pipe, are in each other's way.
+            # The thread that takes a worker out also ends it: two that wait for one process, or close one pipe, are in each other's way.
             known = worker in self._all
             self._all.discard(worker)
         if known:

@@ -224,7 +224,7 @@ class _Upload:
         )
         meanwhile = Meanwhile(self.destination, () if self.force else artifacts, self.question)
         try:
-            # Who asks debuginfod has to tell of it, and keeps to one process.
+            # A run that asks debuginfod tells of it while it waits, and so keeps to one process.
             with Crew(
                 artifacts,
                 jobs=self.jobs,

@@ -191,7 +191,7 @@ def figures_to_json(figures: Figures) -> Json:
 
 
 def figures_from_json(value: object) -> Figures:
-    """The inverse of `figures_to_json`. Who doesn't tell ``inline_bytes`` took DWARF of any kind for a source of inlined calls."""
+    """The inverse of `figures_to_json`. A peer that doesn't tell ``inline_bytes`` took DWARF of any kind for a source of inlined calls."""
     members = _object(value, "figures")
     by_source = _table(members, "by_source", _MAX_SOURCE_CHARACTERS)
     line_bytes = _count(members, "line_bytes")

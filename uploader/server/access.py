@@ -1,4 +1,4 @@
-"""Who may do what: reads the request's token and compares it with the project in the path."""
+"""Decides what a request may do, by its token and the project in its path."""
 
 from __future__ import annotations
 
