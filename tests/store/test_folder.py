@@ -291,3 +291,24 @@ def test_swaps_of_several_processes_lose_nothing(blobs: FolderBlobs) -> None:
     for process in processes:
         process.join(60)
     assert got(blobs, "p/counter").data == b"75"
+
+
+def test_a_pipe_that_takes_a_files_place_while_it_is_opened_is_damage_and_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    blobs = FolderBlobs(tmp_path / "store")
+    assert blobs.put_if_absent("p/a", b"data")
+    place = tmp_path / "store" / "p" / "a"
+    looked = folder_module._status
+
+    def look_and_lose_the_race(path: Path) -> os.stat_result | None:
+        status = looked(path)
+        path.unlink()
+        os.mkfifo(path)
+        return status
+
+    monkeypatch.setattr(folder_module, "_status", look_and_lose_the_race)
+    blob = blobs.get("p/a")
+    assert blob is not None
+    assert (blob.data, blob.trouble) == (b"", "is no regular file")
+    assert place.is_fifo()
