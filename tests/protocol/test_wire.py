@@ -12,6 +12,7 @@ from tests.writers.artifact_writer import make_artifact
 from uploader.model import Figures, Identity, Provenance, Quality, Shortfall, SymbolId
 from uploader.protocol import wire
 from uploader.protocol.words import Answer, Capabilities, Committed, Holding, Question
+from uploader.store.seal import opened
 from uploader.values import replace
 
 texts = st.text(max_size=50)
@@ -173,7 +174,7 @@ def test_deep_or_long_json_is_a_value_error(data: bytes) -> None:
         wire.loads(data)
 
 
-@pytest.mark.parametrize("read", [wire.stored_manifest, wire.manifest_from_bytes])
+@pytest.mark.parametrize("read", [opened, wire.manifest_from_bytes])
 def test_a_manifest_of_more_values_than_one_can_hold_is_not_even_parsed(
     read: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -195,7 +196,7 @@ def test_a_sound_manifest_is_never_one_of_too_many_values(chunks: int, warnings:
         compressed_size_bytes=chunks << 16,
         warnings=tuple(warnings),
     )
-    assert wire.stored_manifest(wire.dumps(wire.manifest_to_json(manifest))) == manifest
+    assert opened(wire.dumps(wire.manifest_to_json(manifest))) == manifest
 
 
 @given(st.text(alphabet=st.characters(codec=None), max_size=20))

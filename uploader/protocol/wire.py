@@ -294,20 +294,22 @@ def manifest_from_json(value: object) -> Manifest:
 
 def manifest_from_bytes(data: bytes) -> Manifest:
     """A manifest as a server gives it. Raises `ValueError`."""
-    return manifest_from_json(_manifest_value(data))
+    return manifest_from_json(manifest_value(data))
 
 
-def _manifest_value(data: bytes) -> object:
-    """The JSON value in ``data``, which is not parsed where it holds more values than a manifest can: one of two bytes takes a hundred."""
+def manifest_value(data: bytes) -> object:
+    """The JSON value in ``data``, which is not parsed where it holds more values than a manifest can: one of two bytes takes a hundred.
+
+    Raises `ValueError`.
+    """
     values = values_in(data)
     if values > MAX_DESCRIPTION_SIZE_BYTES + len(data) // _CHUNK_BYTES_PER_VALUE:
         raise MalformedMessage(f"manifest: {values} values are too many for {len(data)} bytes")
     return loads(data)
 
 
-def stored_manifest(data: bytes) -> Manifest:
-    """A manifest as a store kept it, which may have texts that no UTF-8 can spell. Raises `ValueError`."""
-    value = _manifest_value(data)
+def stored_manifest(value: object) -> Manifest:
+    """The manifest in a `manifest_value` that a store kept, which may have texts that no UTF-8 can spell. Raises `ValueError`."""
     try:
         return manifest_from_json(value)
     except _NotUnicode:

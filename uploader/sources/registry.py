@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from uploader.model import Quality
@@ -41,26 +41,29 @@ def sought() -> tuple[str, ...]:
     return tuple(source.name for source in SOURCES if source.worth.sought)
 
 
+def _read(names: Iterable[str], *, dwarf: bool) -> Iterator[tuple[str, Worth]]:
+    for name in names:
+        worth = worth_of(name)
+        if worth is not None and worth.gives and (dwarf or not worth.debug):
+            yield name, worth
+
+
 def read(names: Iterable[str], *, dwarf: bool = True) -> tuple[str, ...]:
     """Those of the sources that are read and give anything."""
-    return tuple(
-        name for name in names if (worth := worth_of(name)) is not None and worth.gives and (dwarf or not worth.debug)
-    )
+    return tuple(name for name, _ in _read(names, dwarf=dwarf))
 
 
 def expected(names: Iterable[str], *, dwarf: bool = True) -> Quality:
     """The quality that they should give together; decoding may yet prove it wrong."""
-    worths = map(worth_of, read(names, dwarf=dwarf))
-    return max((worth.gives for worth in worths if worth is not None), default=Quality.NONE)
+    return max((worth.gives for _, worth in _read(names, dwarf=dwarf)), default=Quality.NONE)
 
 
 def adds(names: Iterable[str], known: Collection[str], *, dwarf: bool = True) -> bool:
     """Whether one of the sources tells what those ``known`` don't."""
-    for name in read(names, dwarf=dwarf):
-        worth = worth_of(name)
-        if name not in known and worth is not None and not any(better in known for better in worth.covered_by):
-            return True
-    return False
+    return any(
+        name not in known and not any(better in known for better in worth.covered_by)
+        for name, worth in _read(names, dwarf=dwarf)
+    )
 
 
 def in_order(names: Collection[str]) -> tuple[str, ...]:

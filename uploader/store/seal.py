@@ -21,13 +21,10 @@ def opened(data: bytes) -> Manifest:
 
     Raises `ValueError` for what is none, and for one that isn't what was sealed.
     """
-    manifest = wire.stored_manifest(data)
-    members = wire.loads(data)
-    if isinstance(members, dict) and _SEAL in members:
-        seal = members.pop(_SEAL)
-        if seal != _digest(members):
-            raise wire.MalformedMessage("the manifest is not the one that was stored")
-    return manifest
+    value = wire.manifest_value(data)
+    if isinstance(value, dict) and _SEAL in value and value.pop(_SEAL) != _digest(value):
+        raise wire.MalformedMessage("the manifest is not the one that was stored")
+    return wire.stored_manifest(value)
 
 
 def _digest(members: object) -> str:

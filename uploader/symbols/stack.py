@@ -5,6 +5,8 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import chain
 
 from uploader.symbols.columns import NONE, TYPE_INDEX, SourceColumns
 from uploader.symbols.range_counts import RangeCounts
@@ -44,8 +46,8 @@ def stacked(sources: Sequence[SourceColumns]) -> tuple[SourceColumns, tuple[int,
     for source, first_file in zip(sources, firsts, strict=True):
         functions.append(len(one.function_name))
         _append(one, _uncovered(source, taken) if taken else source, first_file)
-        taken.add(zip(source.range_start, source.range_end, strict=True))
-        taken.add(zip(source.sequence_start, source.sequence_end, strict=True))
+        spoken_for = (source.range_start, source.range_end), (source.sequence_start, source.sequence_end)
+        taken.add(chain.from_iterable(zip(*both, strict=True) for both in spoken_for))
     return one, tuple(functions)
 
 
@@ -96,12 +98,15 @@ def _uncovered(source: SourceColumns, taken: _Taken) -> SourceColumns:
         for left_start, left_end in taken.left_of(begin, stop):
             for column, item in zip(sequences, (left_start, left_end, table), strict=True):
                 column.append(item)
-    left = SourceColumns(names=source.names, file_at=source.file_at, file_slots=source.file_slots)
-    for name in SourceColumns.__slots__:
-        setattr(left, name, getattr(source, name))
-    left.function_range, left.range_start, left.range_end = first, start, end
-    left.sequence_start, left.sequence_end, left.sequence_table = sequences
-    return left
+    return replace(
+        source,
+        function_range=first,
+        range_start=start,
+        range_end=end,
+        sequence_start=sequences[0],
+        sequence_end=sequences[1],
+        sequence_table=sequences[2],
+    )
 
 
 def _append(one: SourceColumns, source: SourceColumns, first_file: int) -> None:
