@@ -23,7 +23,7 @@ from setuptools.command.editable_wheel import editable_wheel
 from setuptools.errors import BaseError, CCompilerError
 
 ROOT = Path(__file__).parent
-SHARED = "uploader._cython"
+SHARED = "uploader.core._cython"
 C_FLAGS = ["-O3", "-g0"] if os.name == "posix" else []
 MODE = os.environ.get("SYMUP_COMPILE", "")
 NOT_COMPILED = (

@@ -45,7 +45,9 @@ class Core:
 
     def uncompiled_modules(self) -> tuple[str, ...]:
         """The modules of the core that run as plain Python here; empty where all of it is compiled."""
-        return tuple(self._said("from uploader.core import uncompiled_modules; print(*uncompiled_modules())").split())
+        return tuple(
+            self._said("from uploader.core.which import uncompiled_modules; print(*uncompiled_modules())").split()
+        )
 
     def _said(self, program: str) -> str:
         done = self._python("-c", program)

@@ -17,7 +17,8 @@ import pytest
 
 from tests.cli.conftest import PROGRAMS, Server, Struck, Symup, compile_c
 from tests.writers.gsym_writer import function_info, gsym_v1
-from uploader import __version__, core
+from uploader import __version__
+from uploader.core import which
 from uploader.objects.elf.elf_file import ElfFile
 from uploader.server.tokens import Scope, mint
 
@@ -27,7 +28,7 @@ SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "report.schema.json").
 def test_version_tells_which_core_runs(symup: Symup) -> None:
     ran = symup("--version")
     assert ran.code == 0
-    expected = "compiled)" if core.compiled() else "plain Python, up to 40 times slower. Install a C compiler"
+    expected = "compiled)" if which.compiled() else "plain Python, up to 40 times slower. Install a C compiler"
     assert ran.out.startswith(f"symup {__version__} (core: {expected}")
 
 

@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Symup
-from uploader import core
 from uploader.cli.terminal import Lines, Waits
+from uploader.core import which
 from uploader.report.words import printable
 
 
@@ -75,7 +75,7 @@ def test_long_runs_tell_how_far_they_are(capsys: pytest.CaptureFixture[str]) -> 
 
 def test_an_uncompiled_core_says_so_once_with_the_remedy(symup: Symup, program: Path, tmp_path: Path) -> None:
     ran = symup("convert", program, "-o", tmp_path / "out.gsym")
-    times = 0 if core.compiled() else 1
+    times = 0 if which.compiled() else 1
     assert ran.err.count("runs as plain Python") == times
     assert ran.err.count("Install a C compiler") == times
 

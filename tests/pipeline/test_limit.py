@@ -42,7 +42,7 @@ def fill(size_bytes: int) -> int:
 
 
 def columns(size_bytes: int) -> int:
-    from uploader.symbols.columns import zeros
+    from uploader.core.columns import zeros
 
     return len(zeros("B", size_bytes))
 

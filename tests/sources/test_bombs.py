@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from tests.writers.elf_writer import CODE, Section, Symbol, elf
-from uploader import core
+from uploader.core import which
 
 MEMORY_BYTES = 512 << 20
-SECONDS = 10 if core.compiled() else 120
+SECONDS = 10 if which.compiled() else 120
 
 CONVERTED_IN_BOUNDS = """
 import resource, sys
@@ -78,7 +78,7 @@ WILD = b"\x80\x20\x2e\0\0\0\0"
     ids=["unknown-form", "cut-off", "sound", "wild-codes"],
 )
 def test_abbreviation_tables_that_lie_in_each_other(one: bytes, end: bytes, said: str, tmp_path: Path) -> None:
-    count = 60_000 if core.compiled() else 6_000
+    count = 60_000 if which.compiled() else 6_000
     bomb = with_dwarf(units([index * len(one) for index in range(count)]), one * count + end)
     assert said in told_of(bomb, tmp_path)[0]
 
@@ -114,7 +114,7 @@ def test_thousands_of_sections_of_one_name_that_share_their_bytes(tmp_path: Path
     assert "hold more than the file does" in told_of(bomb, tmp_path)[0]
 
 
-SIZE_BYTES = 2 << 20 if core.compiled() else 1 << 18
+SIZE_BYTES = 2 << 20 if which.compiled() else 1 << 18
 
 
 def long_origin(functions: int) -> bytes:

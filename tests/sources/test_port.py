@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.writers.elf_writer import CODE, Section, Symbol, elf
+from uploader.core.columns import NONE
 from uploader.destinations.folder import FolderDestination
 from uploader.errors import InputError
 from uploader.model import Decision, Quality, SymbolId
@@ -20,7 +21,7 @@ from uploader.progress import Silent
 from uploader.sources import registry
 from uploader.sources.identify import identify
 from uploader.sources.port import ColumnSource, ColumnsRead, Reading, SymbolSource, TableSource, Worth
-from uploader.symbols.columns import NONE, NameTable, SourceColumns
+from uploader.symbols.columns import NameTable, SourceColumns
 
 TEXT = Section(".text", b"\x90" * 64, address=0x1000, flags=CODE)
 EVERYTHING = elf(

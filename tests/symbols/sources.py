@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from tests.symbols.validity import assert_valid
-from uploader.symbols.columns import NONE, NameTable, SourceColumns, SymbolTable
+from uploader.core.columns import NONE
+from uploader.symbols.columns import NameTable, SourceColumns, SymbolTable
 from uploader.symbols.merge import SymbolPieces, merge
 from uploader.symbols.shape import shape
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from array import array
 
+from uploader.core.columns import NONE
 from uploader.symbols.aliases import REPEATS_PER_PIECE, attach_aliases
-from uploader.symbols.columns import NONE, NameTable, SymbolTable
+from uploader.symbols.columns import NameTable, SymbolTable
 from uploader.symbols.merge import Plan
 
 

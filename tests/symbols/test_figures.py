@@ -7,7 +7,7 @@ from array import array
 from hypothesis import given
 from hypothesis import strategies as st
 
-from uploader.symbols.columns import NONE
+from uploader.core.columns import NONE
 from uploader.symbols.figures import count_functions
 
 PIECES = st.lists(st.tuples(st.sampled_from([NONE, 0, 1, 2, 70]), st.integers(0, 3)), max_size=30)

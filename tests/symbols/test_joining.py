@@ -7,7 +7,7 @@ from array import array
 from hypothesis import given
 from hypothesis import strategies as st
 
-from uploader.symbols.columns import LAZY_BYTES, first_of, zeros
+from uploader.core.columns import LAZY_BYTES, first_of, zeros
 from uploader.symbols.joining import Growing
 
 some_columns = st.lists(st.lists(st.integers(0, 2**31 - 1), max_size=40), max_size=12)

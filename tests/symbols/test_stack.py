@@ -7,7 +7,8 @@ from array import array
 from hypothesis import given
 from hypothesis import strategies as st
 
-from uploader.symbols.columns import NONE, NameTable, SourceColumns
+from uploader.core.columns import NONE
+from uploader.symbols.columns import NameTable, SourceColumns
 from uploader.symbols.merge import merge
 from uploader.symbols.range_counts import RangeCounts
 from uploader.symbols.shape import shape

@@ -9,8 +9,9 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TextIO
 
-from uploader import __version__, core
+from uploader import __version__
 from uploader.cli import colour
+from uploader.core import which
 from uploader.errors import SymupError
 from uploader.model import Outcome
 from uploader.progress import Progress, Silent
@@ -119,14 +120,14 @@ def lines(text: Iterable[str]) -> None:
 
 def tell_version() -> None:
     """The version, and which core runs, as a result."""
-    result(f"symup {__version__} (core: {core.description()})")
+    result(f"symup {__version__} (core: {which.description()})")
 
 
 def tell_core() -> None:
     """Says once a run that the core is not compiled, and what to do; says nothing where it is."""
-    if not core.compiled():
+    if not which.compiled():
         say("symup: the core runs as plain Python, up to 40 times slower than compiled")
-        say(f"  try: {core.REMEDY}")
+        say(f"  try: {which.REMEDY}")
 
 
 def progress(*, quiet: bool, environ: Mapping[str, str] | None = None) -> Progress:

@@ -10,9 +10,10 @@ from array import array
 
 import cython
 
+from uploader.core.columns import zeros
 from uploader.errors import InputError
 from uploader.gsym.layout import INFO_INLINE_TREE, INFO_LINE_TABLE, INFO_MERGED_FUNCTIONS
-from uploader.symbols.columns import SymbolTable, zeros
+from uploader.symbols.columns import SymbolTable
 
 LINE_TABLE = cython.declare(cython.ulonglong, INFO_LINE_TABLE)
 INLINE_TREE = cython.declare(cython.ulonglong, INFO_INLINE_TREE)

@@ -9,11 +9,12 @@ from array import array
 
 import cython
 
+from uploader.core.columns import resized
 from uploader.errors import MalformedGsym
 from uploader.gsym.layout import MAX_INLINE_DEPTH, Data
 from uploader.gsym.reader import REASONS as READER_REASONS
 from uploader.gsym.reader import GsymReader
-from uploader.symbols.columns import SymbolTable, resized
+from uploader.symbols.columns import SymbolTable
 
 DEPTH_LIMIT = cython.declare(cython.Py_ssize_t, MAX_INLINE_DEPTH)
 MAX_ITEMS = cython.declare(cython.Py_ssize_t, 0xFFFFFFFF)

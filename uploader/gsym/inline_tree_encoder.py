@@ -10,9 +10,10 @@ from array import array
 
 import cython
 
+from uploader.core.columns import grown, zeros
 from uploader.errors import InputError
 from uploader.gsym.layout import MAX_INLINE_DEPTH
-from uploader.symbols.columns import SymbolTable, grown, zeros
+from uploader.symbols.columns import SymbolTable
 
 DEPTH_LIMIT = cython.declare(cython.Py_ssize_t, MAX_INLINE_DEPTH)
 NODE_MAX_BYTES = cython.declare(cython.Py_ssize_t, 48)

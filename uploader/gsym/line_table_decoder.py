@@ -9,6 +9,7 @@ from array import array
 
 import cython
 
+from uploader.core.columns import resized
 from uploader.gsym.layout import (
     LINE_ADVANCE_ADDRESS,
     LINE_ADVANCE_LINE,
@@ -18,7 +19,7 @@ from uploader.gsym.layout import (
 )
 from uploader.gsym.reader import REASONS as READER_REASONS
 from uploader.gsym.reader import GsymReader
-from uploader.symbols.columns import SymbolTable, resized
+from uploader.symbols.columns import SymbolTable
 
 OP_SET_FILE = cython.declare(cython.int, LINE_SET_FILE)
 OP_ADVANCE_ADDRESS = cython.declare(cython.int, LINE_ADVANCE_ADDRESS)

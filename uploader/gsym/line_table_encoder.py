@@ -10,6 +10,7 @@ from array import array
 
 import cython
 
+from uploader.core.columns import grown, zeros
 from uploader.gsym.layout import (
     LINE_ADVANCE_ADDRESS,
     LINE_ADVANCE_LINE,
@@ -17,7 +18,7 @@ from uploader.gsym.layout import (
     LINE_FIRST_SPECIAL,
     LINE_SET_FILE,
 )
-from uploader.symbols.columns import SymbolTable, grown, zeros
+from uploader.symbols.columns import SymbolTable
 
 OP_END = cython.declare(cython.int, LINE_END)
 OP_SET_FILE = cython.declare(cython.int, LINE_SET_FILE)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import cython
 
-from uploader.symbols.columns import zeros
+from uploader.core.columns import zeros
 
 MAX_LOOKS = cython.declare(cython.int, 8)
 """With how many earlier records one is compared: those of one length, size and name are nearly always equal."""

@@ -9,7 +9,7 @@ from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Self, TypeVar
 
-from uploader import core
+from uploader.core import which
 from uploader.model import Outcome
 from uploader.pipeline.artifact import Artifact
 from uploader.pipeline.limit import allowed_bytes, within
@@ -51,7 +51,7 @@ class Crew:
         """
         total_size_bytes = sum(artifact.size_bytes for artifact in artifacts)
         worth = WORTH_PROCESSES_BYTES * (1 if forks() else SLOWER_IF_SPAWNED)
-        if not core.compiled():
+        if not which.compiled():
             worth //= SLOWER_IF_PLAIN
         self._worth_a_thread = total_size_bytes >= WORTH_A_THREAD_BYTES
         self._count = len(artifacts)

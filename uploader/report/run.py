@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from uploader import __version__, core
+from uploader import __version__
+from uploader.core import which
 from uploader.errors import ExitCode, SymupError
 from uploader.model import Concern, Decision, LeftOut, Outcome, Provenance, Quality
 from uploader.sources.lacking import tell_of_lacking_files
@@ -46,7 +47,7 @@ class Run:
     @property
     def core(self) -> str:
         """Which core ran: ``compiled`` or ``python``."""
-        return "compiled" if core.compiled() else "python"
+        return "compiled" if which.compiled() else "python"
 
     @property
     def counts(self) -> dict[Decision, int]:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 
+from uploader.core.columns import NONE
 from uploader.errors import InputError
 from uploader.model import Figures
 from uploader.objects.elf.elf_file import ElfFile
@@ -15,7 +16,7 @@ from uploader.sources.dwarf.linked import LinkedFiles
 from uploader.sources.elf_symbols.read import ElfSymbols, SymbolSet, choose
 from uploader.sources.port import ColumnSource, ColumnsRead, Reading, TableSource
 from uploader.symbols.aliases import attach_aliases
-from uploader.symbols.columns import NONE, NameTable, SourceColumns, SymbolTable
+from uploader.symbols.columns import NameTable, SourceColumns, SymbolTable
 from uploader.symbols.figures import count_functions, measure
 from uploader.symbols.merge import Plan, SymbolPieces, merge
 from uploader.symbols.nested import name_with_scopes

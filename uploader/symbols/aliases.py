@@ -5,7 +5,8 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Sequence
 
-from uploader.symbols.columns import NONE, NameTable, SymbolTable
+from uploader.core.columns import NONE
+from uploader.symbols.columns import NameTable, SymbolTable
 from uploader.symbols.merge import Plan
 
 REPEATS_PER_PIECE = 8

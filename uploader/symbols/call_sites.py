@@ -10,7 +10,8 @@ from array import array
 
 import cython
 
-from uploader.symbols.columns import SymbolTable, first_of
+from uploader.core.columns import first_of
+from uploader.symbols.columns import SymbolTable
 from uploader.symbols.shaper import MAX_DEPTH
 from uploader.symbols.touching import join_touching
 

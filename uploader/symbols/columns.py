@@ -6,32 +6,12 @@ indexes. A column is any writable buffer of that item type, so that the compiled
 
 from __future__ import annotations
 
-import mmap
 from array import array
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
 
+from uploader.core.columns import TYPE_INDEX, addresses, indexes
 from uploader.symbols.range_counts import RangeCounts
-
-TYPE_ADDRESS = "Q"
-TYPE_INDEX = "I"
-
-LAZY_BYTES = 1 << 17
-"""From here on a column has memory of its own from the system, which gives pages as they are written to."""
-
-_ITEM_BYTES = {typecode: array(typecode).itemsize for typecode in "BIQiq"}
-_PRIVATE = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_PRIVATE") else {}
-
-
-def addresses() -> array[int]:
-    """An empty column of unsigned 64-bit items."""
-    return array(TYPE_ADDRESS)
-
-
-def indexes() -> array[int]:
-    """An empty column of unsigned 32-bit items."""
-    return array(TYPE_INDEX)
 
 
 @dataclass(slots=True, kw_only=True, repr=False)
@@ -84,58 +64,6 @@ class SymbolTable:
 
     def __len__(self) -> int:
         return len(self.start)
-
-
-def zeros(typecode: str, count: int) -> memoryview:
-    """A column of zeros with a size that never changes; of a large one, only what is written to takes memory."""
-    size_bytes = count * _ITEM_BYTES[typecode]
-    if size_bytes < LAZY_BYTES:
-        return memoryview(array(typecode, [0]) * count)
-    try:
-        return memoryview(mmap.mmap(-1, size_bytes, **_PRIVATE)).cast(typecode)  # type: ignore[call-overload]  # by system
-    except OSError as error:
-        raise MemoryError from error
-
-
-def grown(column: Any, wanted: int) -> memoryview:
-    """A copy of a column (array or typed memoryview) with room for at least ``wanted`` items, the new ones zero."""
-    view = memoryview(column)
-    bigger = zeros(view.format, max(wanted, 2 * len(view), 64))
-    bigger[: len(view)] = view
-    return bigger
-
-
-def resized(column: array[int], used: int, capacity: int) -> array[int]:
-    """The first ``used`` items of an array, as far as it has them, and zeros up to ``capacity``."""
-    bigger = array(column.typecode, bytes(column.itemsize * capacity))
-    kept = column[:used]
-    bigger[: len(kept)] = kept
-    return bigger
-
-
-def first_of(column: Any, count: int) -> array[int]:
-    """The first ``count`` items of a column, in the memory where they are."""
-    return cast("array[int]", memoryview(column)[:count])
-
-
-def whole_of(column: Any) -> memoryview:
-    """The column that `first_of` took the first items of."""
-    view = memoryview(column)
-    whole = memoryview(view.obj)
-    typecode: Any = view.format
-    return whole if whole.format == typecode else whole.cast(typecode)
-
-
-def taken(column: Any, count: int) -> array[int]:
-    """The first ``count`` items of a column as an array of just that length."""
-    view = memoryview(column)
-    exact = array(view.format)
-    exact.frombytes(view[:count].cast("B"))
-    return exact
-
-
-NONE = 0xFFFFFFFF
-"""In a column of indexes: there is none."""
 
 
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)

@@ -8,8 +8,9 @@ from typing import Any
 
 import cython
 
+from uploader.core.columns import NONE
 from uploader.model import Figures
-from uploader.symbols.columns import NONE, SymbolTable
+from uploader.symbols.columns import SymbolTable
 from uploader.symbols.range_counts import RangeCounts
 from uploader.values import frozen
 

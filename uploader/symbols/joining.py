@@ -6,7 +6,7 @@ from array import array
 
 import cython
 
-from uploader.symbols.columns import first_of, whole_of, zeros
+from uploader.core.columns import first_of, whole_of, zeros
 
 
 class Growing:

@@ -19,7 +19,8 @@ from typing import Protocol
 
 import cython
 
-from uploader.symbols.columns import NONE, NameTable, SourceColumns, addresses, indexes, taken, zeros
+from uploader.core.columns import NONE, addresses, indexes, taken, zeros
+from uploader.symbols.columns import NameTable, SourceColumns
 from uploader.symbols.nesting import Pieces, cut, hidden, outermost_first
 from uploader.symbols.range_counts import RangeCounts
 

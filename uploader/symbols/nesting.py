@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import cython
 
-from uploader.symbols.columns import first_of, zeros
+from uploader.core.columns import first_of, zeros
 from uploader.symbols.ordering import order_by
 from uploader.values import frozen
 

@@ -10,8 +10,9 @@ from threading import Event
 
 import cython
 
+from uploader.core.columns import NONE, taken
 from uploader.symbols.call_sites import join_call_sites
-from uploader.symbols.columns import NONE, NameTable, SourceColumns, SymbolTable, taken
+from uploader.symbols.columns import NameTable, SourceColumns, SymbolTable
 from uploader.symbols.joining import Growing
 from uploader.symbols.merge import Plan
 from uploader.symbols.range_counts import RangeCounts

@@ -10,7 +10,8 @@ from array import array
 
 import cython
 
-from uploader.symbols.columns import SourceColumns, SymbolTable, first_of, grown, zeros
+from uploader.core.columns import first_of, grown, zeros
+from uploader.symbols.columns import SourceColumns, SymbolTable
 from uploader.symbols.merge import Plan
 from uploader.symbols.ordering import order_by
 from uploader.symbols.range_counts import RangeCounts

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 
-from uploader.symbols.columns import NONE, TYPE_INDEX, SourceColumns
+from uploader.core.columns import NONE, TYPE_INDEX
+from uploader.symbols.columns import SourceColumns
 from uploader.symbols.range_counts import RangeCounts
 
 _FLAT = (

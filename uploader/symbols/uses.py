@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import cython
 
-from uploader.symbols.columns import NONE
+from uploader.core.columns import NONE
 
 NOBODY = cython.declare(cython.uint, NONE)
 

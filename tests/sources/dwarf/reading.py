@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from uploader.core.columns import NONE
 from uploader.objects.elf.elf_file import ElfFile
 from uploader.sources.dwarf.line_tables import read_line_tables
 from uploader.sources.dwarf.read import read_dwarf, read_sections
 from uploader.sources.dwarf.sections import DwarfSections
 from uploader.sources.port import ColumnsRead
-from uploader.symbols.columns import NONE, NameTable, SourceColumns
+from uploader.symbols.columns import NameTable, SourceColumns
 
 CODE = ((0x1000, 0x2000),)
 """The executable range that tests put their functions in."""

@@ -14,6 +14,7 @@ from array import array
 
 import cython
 
+from uploader.core.columns import grown, zeros
 from uploader.errors import MalformedDwarf
 from uploader.sources.dwarf.constants import (
     FORM_ADDR,
@@ -89,7 +90,6 @@ from uploader.sources.dwarf.constants import (
     TAG_SUBPROGRAM,
     TAG_UNION_TYPE,
 )
-from uploader.symbols.columns import grown, zeros
 
 TOO_MANY_OVERLAP = "too many overlapping abbreviation tables to be true"
 

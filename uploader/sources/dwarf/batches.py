@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field
 
+from uploader.core.columns import taken
 from uploader.sources.dwarf.abbrev import Abbrevs
 from uploader.sources.dwarf.die import DieReader
 from uploader.sources.dwarf.join import Batch, Joined, concatenated, gather, grouped, spans
@@ -19,7 +20,7 @@ from uploader.sources.dwarf.strings import StringReader
 from uploader.sources.dwarf.unit_columns import UnitColumns
 from uploader.sources.dwarf.units import Unit, Units
 from uploader.sources.dwarf.walk import Walk
-from uploader.symbols.columns import NameTable, taken
+from uploader.symbols.columns import NameTable
 from uploader.symbols.range_counts import RangeCounts
 from uploader.values import frozen
 

@@ -6,10 +6,10 @@ from array import array
 
 import cython
 
+from uploader.core.columns import grown
 from uploader.errors import MalformedDwarf
 from uploader.sources.dwarf.abbrev import form_step
 from uploader.sources.dwarf.constants import FORM_STRING
-from uploader.symbols.columns import grown
 
 CONTENT_PATH = cython.declare(cython.ulonglong, 1)
 CONTENT_DIRECTORY_INDEX = cython.declare(cython.ulonglong, 2)

@@ -6,12 +6,12 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 
+from uploader.core.columns import NONE
 from uploader.sources.dwarf.constants import FORM_LINE_STRP
 from uploader.sources.dwarf.file_names import FileNames
 from uploader.sources.dwarf.line_header import LineHeader
 from uploader.sources.dwarf.sections import DwarfSections
 from uploader.sources.dwarf.units import Unit
-from uploader.symbols.columns import NONE
 
 
 class FileSlots:

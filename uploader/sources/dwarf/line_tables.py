@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 
+from uploader.core.columns import first_of
 from uploader.errors import MalformedDwarf
 from uploader.sources.dwarf.file_entries import FileEntries
 from uploader.sources.dwarf.files import FileSlots
@@ -11,7 +12,6 @@ from uploader.sources.dwarf.line_header import read_line_header
 from uploader.sources.dwarf.lines import LineReader
 from uploader.sources.dwarf.sections import DwarfSections
 from uploader.sources.dwarf.units import Unit
-from uploader.symbols.columns import first_of
 from uploader.symbols.uses import first_uses
 
 

@@ -11,8 +11,8 @@ from array import array
 
 import cython
 
+from uploader.core.columns import grown, zeros
 from uploader.sources.dwarf.line_header import LineHeader
-from uploader.symbols.columns import grown, zeros
 
 NO_FILE = 0xFFFFFFFF
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import cython
 
-from uploader.symbols.columns import grown, zeros
+from uploader.core.columns import grown, zeros
 from uploader.symbols.touching import join_touching
 
 MAX_DEPTH = 16384

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 
 import cython
 
+from uploader.core.columns import grown, zeros
 from uploader.sources.dwarf.sections import DwarfSections
 from uploader.sources.dwarf.unit_columns import UnitColumns
-from uploader.symbols.columns import grown, zeros
 from uploader.symbols.touching import join_touching
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 
+from uploader.core.columns import NONE
 from uploader.errors import InputError
 from uploader.objects.elf.elf_file import ElfFile
 from uploader.objects.elf.headers import ET_REL
@@ -25,7 +26,7 @@ from uploader.sources.dwarf.supplementary import Supplementary, opened_supplemen
 from uploader.sources.dwarf.unit_headers import read_units
 from uploader.sources.elf_symbols.read import read_symbols
 from uploader.sources.port import ColumnsRead
-from uploader.symbols.columns import NONE, NameTable, SourceColumns
+from uploader.symbols.columns import NameTable, SourceColumns
 from uploader.symbols.range_counts import RangeCounts
 from uploader.values import replace
 

@@ -10,6 +10,7 @@ from array import array
 
 import cython
 
+from uploader.core.columns import grown, zeros
 from uploader.errors import MalformedDwarf
 from uploader.sources.dwarf.constants import (
     KIND_ABSTRACT,
@@ -31,7 +32,6 @@ from uploader.sources.dwarf.constants import (
 )
 from uploader.sources.dwarf.die import DieReader
 from uploader.sources.dwarf.unit_columns import UnitColumns
-from uploader.symbols.columns import grown, zeros
 
 MAX_DEPTH = 16384
 DEPTH_LIMIT = cython.declare(cython.Py_ssize_t, MAX_DEPTH)

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import NamedTuple
 
+from uploader.core.columns import addresses
 from uploader.errors import MalformedElf
 from uploader.objects.elf.elf_file import ElfFile
 from uploader.objects.elf.headers import EM_386, EM_AARCH64, EM_X86_64, Section
-from uploader.symbols.columns import addresses
 
 SHT_RELA, SHT_REL, SHT_DYNAMIC = 4, 9, 6
 SHF_ALLOC = 2

@@ -27,7 +27,7 @@ def uncompiled_modules() -> tuple[str, ...]:
     """
     import re
 
-    package = Path(__file__).parent
+    package = Path(__file__).parent.parent
     suffixes = tuple(EXTENSION_SUFFIXES)
     names = []
     for source in package.rglob("*.py"):
