@@ -62,7 +62,15 @@ class SymupError(Exception):
 
 
 class InputError(SymupError):
-    """Bytes from outside that can't be read as what they claim to be."""
+    """Bytes from outside that can't be read as what they claim to be.
+
+    ``path`` names the file where it is known. The message then begins with it; ``reason`` is the message without it, for reports that
+    tell the path beside it.
+    """
+
+    def __init__(self, reason: str, *, path: str = "", remedy: str | None = None) -> None:
+        super().__init__(f"{path} {reason}" if path else reason, remedy=remedy)
+        self.reason = reason
 
 
 class NotElf(InputError):

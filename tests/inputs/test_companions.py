@@ -16,6 +16,7 @@ from uploader.errors import UsageError
 from uploader.inputs.companions import Companions, Search, names_of
 from uploader.model import Source
 from uploader.objects.elf.elf_file import ElfFile
+from uploader.objects.input import FileInput
 from uploader.sources.identify import Identified, identify
 
 ID = bytes.fromhex("0123456789abcdef0123456789abcdef01234567")
@@ -168,7 +169,7 @@ def test_files_that_the_walk_met_are_looked_at_by_name(tmp_path: Path) -> None:
     companion = debug(build_id=None)
     app = put(tmp_path / "bin" / "app", binary(build_id=None, link=b"app.dbg", crc32=zlib.crc32(companion)))
     elsewhere = put(tmp_path / "elsewhere" / "app.dbg", companion)
-    assert found(app, met={"app.dbg": [str(elsewhere)]}) == elsewhere
+    assert found(app, met={"app.dbg": [FileInput(path=str(elsewhere))]}) == elsewhere
 
 
 @pytest.mark.parametrize("link", [b"../outside", b"/etc/outside", b"..", b"a/b"])

@@ -14,7 +14,9 @@ import pytest
 
 from tests.writers.elf_writer import elf
 from uploader.errors import UsageError
-from uploader.inputs.walk import Found, PassedOver, Trouble, walk
+from uploader.inputs.port import Found, PassedOver, Trouble
+from uploader.inputs.walk import walk
+from uploader.objects.input import FileInput
 
 ELF = elf()
 
@@ -41,7 +43,9 @@ def test_files_are_told_by_their_content_not_by_their_names(tmp_path: Path) -> N
     make(tmp_path, "short.so", data=ELF[:51])
     assert names(tmp_path) == ["lib/deep/er/kernel.ko", "lib/libx.so.1", "notes.txt", "program"]
     found = next(walk([tmp_path / "program"]))
-    assert found == Found(path=str(tmp_path / "program"), size_bytes=len(ELF), is_elf=True, explicit=True)
+    assert found == Found(
+        input=FileInput(path=str(tmp_path / "program")), size_bytes=len(ELF), is_elf=True, explicit=True
+    )
 
 
 def test_the_order_is_that_of_the_paths_and_below_them_of_the_bytes_of_names(tmp_path: Path) -> None:
@@ -57,8 +61,8 @@ def test_a_file_named_explicitly_is_told_whatever_it_is(tmp_path: Path) -> None:
     make(tmp_path, "empty", data=b"")
     told = list(walk([tmp_path, tmp_path / "text", tmp_path / "empty"], include=["*.so"], exclude=["text"]))
     assert [(Path(each.path).name, each) for each in told if isinstance(each, Found)] == [
-        ("text", Found(path=str(tmp_path / "text"), size_bytes=120, is_elf=False, explicit=True)),
-        ("empty", Found(path=str(tmp_path / "empty"), size_bytes=0, is_elf=False, explicit=True)),
+        ("text", Found(input=FileInput(path=str(tmp_path / "text")), size_bytes=120, is_elf=False, explicit=True)),
+        ("empty", Found(input=FileInput(path=str(tmp_path / "empty")), size_bytes=0, is_elf=False, explicit=True)),
     ]
     assert len(told) == 2
 

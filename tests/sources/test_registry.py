@@ -12,6 +12,7 @@ import pytest
 from tests.writers.elf_writer import CODE, NOBITS, Note, Section, Symbol, elf
 from uploader.destinations.folder import FolderDestination
 from uploader.model import Concern, Decision, Quality, Source
+from uploader.objects.input import FileInput
 from uploader.pipeline.convert import convert
 from uploader.pipeline.gather import gather
 from uploader.pipeline.pair import DebugSources, paired
@@ -85,7 +86,7 @@ def test_mini_debuginfo_beside_a_symbol_table_is_no_gain(tmp_path: Path) -> None
     (tmp_path / "a").write_bytes(elf([TEXT], symbols=[Symbol("f", 0x1000, 16)]))
     (artifact,) = gather([tmp_path / "a"], progress=Silent(), debug=NOWHERE).artifacts
     main = replace(artifact.main, size_bytes=9_000_000)
-    mini = replace(main, path="mini", sources=(Source.MINI_DEBUGINFO,), size_bytes=1)
+    mini = replace(main, input=FileInput(path="mini"), sources=(Source.MINI_DEBUGINFO,), size_bytes=1)
     both, outcomes = paired([main, mini], dwarf=True)
     assert both.inputs == (main,)
     assert [outcome.reason for outcome in outcomes] == [f"has the id of {main.path}, which is read instead"]

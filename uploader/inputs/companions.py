@@ -11,10 +11,12 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 
 from uploader.errors import InputError, UsageError
-from uploader.inputs.walk import Found, walk
+from uploader.inputs.port import Found
+from uploader.inputs.walk import walk
 from uploader.model import IdScheme
 from uploader.objects.elf.elf_file import ElfFile
 from uploader.objects.elf.identity import prelinked
+from uploader.objects.input import FileInput, Input
 from uploader.sources.identify import Identified, identify
 from uploader.sources.registry import sought
 from uploader.values import frozen
@@ -52,12 +54,12 @@ class Companions:
         roots: Sequence[str] = (),
         debug_dirs: Sequence[str] = (),
         system_dirs: Sequence[str] = SYSTEM_DEBUG_DIRS,
-        met: Mapping[str, Sequence[str]] | None = None,
+        met: Mapping[str, Sequence[Input]] | None = None,
     ) -> None:
         """Takes what the user gave, and what the walk met.
 
         ``roots`` are folders to look in for ``.build-id`` trees, ``debug_dirs`` folders of debug files in any layout; ``met`` gives
-        the paths of the files that the walk met by their base names. Raises `UsageError` for one that is not there.
+        the files that the walk met by their base names. Raises `UsageError` for one that is not there.
         """
         for folder in debug_dirs:
             if not os.path.isdir(folder):
@@ -70,7 +72,7 @@ class Companions:
         self._debug_dirs = tuple(debug_dirs)
         self._system_dirs = tuple(system_dirs)
         self._met = met or {}
-        self._walked: dict[str, list[str]] | None = None
+        self._walked: dict[str, list[Input]] | None = None
 
     def search(self, binary: Identified) -> Search:
         """The best companion that adds DWARF, or at least symbols, to ``binary``: the first with more DWARF, in this order.
@@ -83,56 +85,58 @@ class Companions:
         looked: dict[str, None] = {}
         rejected: dict[str, Rejected] = {}
         fallback: Identified | None = None
-        own = _inode(binary.path)
-        seen = {own} if own is not None else set()
-        for place, path in self._candidates(binary):
+        seen = {binary.input.key()}
+        for place, candidate in self._candidates(binary):
             looked.setdefault(place)
-            inode = _inode(path)
-            if inode is None or inode in seen:
+            key = candidate.key()
+            if key is None or key in seen:
                 continue
-            seen.add(inode)
-            met = check(binary, path)
+            seen.add(key)
+            met = check(binary, candidate)
             if isinstance(met, Rejected):
-                rejected.setdefault(path, met)
+                rejected.setdefault(met.path, met)
             elif met.dwarf_size_bytes > binary.dwarf_size_bytes:
                 return Search(found=met, rejected=tuple(rejected.values()), looked_in=tuple(looked))
             elif fallback is None:
                 fallback = met
         return Search(found=fallback, rejected=tuple(rejected.values()), looked_in=tuple(looked))
 
-    def _candidates(self, binary: Identified) -> Iterator[tuple[str, str]]:
-        """(place to tell of, path to look at)."""
-        folders = _folders_of(binary.path)
-        build_id = build_id_of(binary)
-        if build_id:
-            file = os.path.join(build_id[:2], build_id[2:] + ".debug")
-            for folder in (*self._debug_dirs, *self._roots, folders[0], *self._system_dirs):
-                place = os.path.join(folder, BUILD_ID_FOLDER)
-                yield place, os.path.join(place, file)
-            for folder in self._debug_dirs:
-                yield folder, os.path.join(folder, file)
-        names = names_of(binary)
+    def _candidates(self, binary: Identified) -> Iterator[tuple[str, Input]]:
+        """(folder to tell of, file to look at, if it is there)."""
+        build_id, names = build_id_of(binary), names_of(binary)
         own = os.path.basename(binary.path)
+        folders = _folders_of(binary.input)
+        if build_id:
+            for folder, path in self._by_build_id(build_id, folders):
+                yield folder, FileInput(path=path)
         for name in names:
             for folder in folders:
-                yield folder, os.path.join(folder, name)
-                yield os.path.join(folder, ".debug"), os.path.join(folder, ".debug", name)
+                yield folder, FileInput(path=os.path.join(folder, name))
+                yield os.path.join(folder, ".debug"), FileInput(path=os.path.join(folder, ".debug", name))
             # Files of one build-id were put together by whoever walked; others of the binary's own name are other binaries.
-            for path in self._met.get(name, ()) if not build_id or name != own else ():
-                yield os.path.dirname(path), path
+            for file in self._met.get(name, ()) if not build_id or name != own else ():
+                yield os.path.dirname(file.path), file
             for debug_dir in self._debug_dirs:
-                yield debug_dir, os.path.join(debug_dir, name)
+                yield debug_dir, FileInput(path=os.path.join(debug_dir, name))
             for debug_dir in (*self._debug_dirs, *self._system_dirs):
                 for folder in folders:
                     place = os.path.join(debug_dir, os.path.abspath(folder).lstrip(os.sep))
-                    yield place, os.path.join(place, name)
+                    yield place, FileInput(path=os.path.join(place, name))
         if self._debug_dirs:
             index = self._index()
             for key in ((build_id,) if build_id else ()) + names:
-                for path in index.get(key, ()):
-                    yield os.path.dirname(path), path
+                for file in index.get(key, ()):
+                    yield os.path.dirname(file.path), file
 
-    def _index(self) -> dict[str, list[str]]:
+    def _by_build_id(self, build_id: str, folders: Sequence[str]) -> Iterator[tuple[str, str]]:
+        file = os.path.join(build_id[:2], build_id[2:] + ".debug")
+        for folder in (*self._debug_dirs, *self._roots, *folders[:1], *self._system_dirs):
+            place = os.path.join(folder, BUILD_ID_FOLDER)
+            yield place, os.path.join(place, file)
+        for folder in self._debug_dirs:
+            yield folder, os.path.join(folder, file)
+
+    def _index(self) -> dict[str, list[Input]]:
         """What lies below the debug folders: by build-id, and by base name what has none. Read once, when it is first needed."""
         if self._walked is None:
             self._walked = {}
@@ -140,29 +144,29 @@ class Companions:
                 if not isinstance(item, Found):
                     continue
                 try:
-                    with ElfFile.open(item.path, mapped=False) as elf:
+                    with ElfFile.of(item.input, mapped=False) as elf:
                         key = build_id_of(identify(elf)) or os.path.basename(item.path)
                 except InputError:
                     continue
-                self._walked.setdefault(key, []).append(item.path)
+                self._walked.setdefault(key, []).append(item.input)
         return self._walked
 
 
-def check(binary: Identified, path: str, *, build_id_only: bool = False) -> Identified | Rejected:
-    """Whether the file at ``path`` is a companion of ``binary`` that adds to it: what it holds, or why it was not taken.
+def check(binary: Identified, candidate: Input, *, build_id_only: bool = False) -> Identified | Rejected:
+    """Whether a file is a companion of ``binary`` that adds to it: what it holds, or why it was not taken.
 
     With ``build_id_only`` no CRC will do. Never raises.
     """
     try:
-        with ElfFile.open(path, mapped=False) as elf:
+        with ElfFile.of(candidate, mapped=False) as elf:
             file = identify(elf)
             reason = _mismatch(binary, file, elf, build_id_only=build_id_only)
     except InputError as error:
-        return Rejected(path=path, reason=error.message.removeprefix(path).lstrip(": "))
+        return Rejected(path=candidate.path, reason=error.reason)
     adds = any(source in file.sources and source not in binary.sources for source in sought())
     if reason is None and not adds and file.dwarf_size_bytes <= binary.dwarf_size_bytes:
         reason = "holds nothing that the binary lacks"
-    return file if reason is None else Rejected(path=path, reason=reason)
+    return file if reason is None else Rejected(path=candidate.path, reason=reason)
 
 
 def build_id_of(file: Identified) -> str:
@@ -205,16 +209,11 @@ def names_of(binary: Identified) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def _folders_of(path: str) -> tuple[str, ...]:
-    """The folder that a file was named in, and where it really lies, if that is called otherwise."""
+def _folders_of(file: Input) -> tuple[str, ...]:
+    """The folder that a file was named in, and where it really lies, if that is called otherwise; none for what lies in no folder."""
+    path = file.place
+    if path is None:
+        return ()
     named = os.path.dirname(path) or "."
     real = os.path.dirname(os.path.realpath(path))
     return (named,) if os.path.abspath(named) == real else (named, real)
-
-
-def _inode(path: str) -> tuple[int, int] | None:
-    try:
-        status = os.stat(path)
-    except (OSError, ValueError):
-        return None
-    return status.st_dev, status.st_ino

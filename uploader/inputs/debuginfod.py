@@ -18,6 +18,7 @@ from typing import IO
 from uploader.errors import InputError, NetworkGaveOut, SymupError, UsageError
 from uploader.inputs.companions import Rejected, build_id_of, check
 from uploader.objects.elf.elf_file import ElfFile
+from uploader.objects.input import FileInput, Input
 from uploader.sources.identify import Identified, identify
 from uploader.values import frozen
 
@@ -33,7 +34,7 @@ MAX_HEADERS_FILE_BYTES = 1 << 16
 
 _URL = re.compile(r"https?://(?:[^/?#@]*@)?[^/?#@]+(?:/[^?#]*)?", re.IGNORECASE)
 
-_Check = Callable[[str], Identified | Rejected]
+_Check = Callable[[Input], Identified | Rejected]
 
 _TRY_AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504})
 
@@ -141,7 +142,7 @@ class DebugInfod:
         path = self._path(build_id)
         if not build_id or not _size(path):
             return None
-        met = check_file(str(path))
+        met = check_file(FileInput(path=str(path)))
         return None if isinstance(met, Rejected) else met
 
     def _path(self, build_id: str) -> Path:
@@ -183,7 +184,7 @@ class DebugInfod:
                 reason = self._download(f"{url}/buildid/{build_id}/debuginfo", target)
             if reason is not None:
                 return reason
-            met = check_file(temporary)
+            met = check_file(FileInput(path=temporary))
             if isinstance(met, Rejected):
                 return f"its answer was not taken: {met.reason}"
             os.chmod(temporary, 0o400)
@@ -236,18 +237,20 @@ class DebugInfod:
 
 
 def _companion_of(binary: Identified) -> _Check:
-    return lambda path: check(binary, path, build_id_only=True)
+    return lambda file: check(binary, file, build_id_only=True)
 
 
 def _of_id(build_id: str) -> _Check:
-    def check_file(path: str) -> Identified | Rejected:
+    def check_file(candidate: Input) -> Identified | Rejected:
         try:
-            with ElfFile.open(path, mapped=False) as elf:
+            with ElfFile.of(candidate, mapped=False) as elf:
                 file = identify(elf)
         except InputError as error:
-            return Rejected(path=path, reason=error.message.removeprefix(path).lstrip(": "))
+            return Rejected(path=candidate.path, reason=error.reason)
         has = build_id_of(file)
-        return file if has == build_id else Rejected(path=path, reason=f"its build-id is {has or 'not there'}")
+        return (
+            file if has == build_id else Rejected(path=candidate.path, reason=f"its build-id is {has or 'not there'}")
+        )
 
     return check_file
 

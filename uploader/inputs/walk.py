@@ -14,10 +14,14 @@ import stat
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from uploader.inputs.archives import HEAD_SIZE_BYTES, Container, container
+from uploader.errors import InputError, NotElf
+from uploader.inputs import registry
+from uploader.inputs.archives import HEAD_SIZE_BYTES, container
 from uploader.inputs.build_internals import whose
 from uploader.inputs.globs import compiled, matches_any
+from uploader.inputs.port import WITHIN, Found, Opener, PassedOver, Told, Trouble
 from uploader.objects.elf.headers import MAGIC, MIN_SIZE_BYTES
+from uploader.objects.input import FileInput, Input
 from uploader.values import frozen, replace
 
 LINKED_FOLDERS = "linked folders that lead elsewhere"
@@ -28,46 +32,13 @@ _DIGEST = re.compile(r"-[0-9a-f]{16}(?:\.[^/]*)?\Z")
 _OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
-@frozen
-class Found:
-    """One regular file to look at. Of several names the one is told that is no link, or that lies in the fewest folders."""
-
-    path: str
-    size_bytes: int
-    is_elf: bool
-    """It begins with ELF's magic and is long enough for its header; only ``explicit`` files are told without."""
-    explicit: bool
-    """The user named this very file, not just a folder above it."""
-    container: Container | None = None
-    """What it is instead of an ELF file, where that is known."""
-
-
-@frozen
-class PassedOver:
-    """A file or folder that may hold symbols and was left out."""
-
-    path: str
-    what: str
-    """What it is one of, for people: ``zip archives``."""
-    remedy: str
-    """What has it taken in."""
-
-
-@frozen
-class Trouble:
-    """A path that couldn't be looked at, and why; the walk went on."""
-
-    path: str
-    reason: str
-
-
 def walk(
     paths: Iterable[str | os.PathLike[str]],
     *,
     include: Sequence[str] = (),
     exclude: Sequence[str] = (),
     build_internals: bool = True,
-) -> Iterator[Found | Trouble | PassedOver]:
+) -> Iterator[Told]:
     """The ELF files at and below ``paths``, in the order of the paths and sorted by name below each, those with several names last.
 
     Folders are walked to the bottom. Symbolic links to files are followed; links to folders only where the user named them, so
@@ -103,7 +74,7 @@ def walk(
         else:
             found = _look(path, status, explicit=True)
             if looking.first_time(status):
-                yield found
+                yield from looking.within(found, "") if isinstance(found, _Holding) else (found,)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -130,7 +101,7 @@ class _Walk:
         self.seen.add(inode)
         return True
 
-    def folder(self, root: str, status: os.stat_result) -> Iterator[Found | Trouble | PassedOver]:
+    def folder(self, root: str, status: os.stat_result) -> Iterator[Told]:
         """What lies below a folder that was named."""
         if not self.first_time(status):
             return
@@ -149,8 +120,10 @@ class _Walk:
                 elif entry.is_symlink() and entry.is_dir():
                     if not self._comes_by(entry.path):
                         yield PassedOver(path=entry.path, what=LINKED_FOLDERS, remedy=LINKED_FOLDERS_REMEDY)
-                elif entry.is_file() and (not self.include or matches_any(relative, self.include)):
-                    yield from self._file(entry, root, waiting)
+                elif entry.is_file():
+                    wanted = not self.include or matches_any(relative, self.include)
+                    if wanted or registry.OPENERS:
+                        yield from self._file(entry, root, waiting, wanted=wanted)
             except StopIteration:
                 stack.pop()
             except OSError as error:
@@ -172,20 +145,31 @@ class _Walk:
             yield self._told(found, inode, root)
 
     def _file(
-        self, entry: os.DirEntry[str], root: str, waiting: dict[tuple[int, int], list[tuple[bool, Found]]]
-    ) -> Iterator[Found | Trouble | PassedOver]:
-        """Tells of a file; one that has several names waits for the others."""
+        self,
+        entry: os.DirEntry[str],
+        root: str,
+        waiting: dict[tuple[int, int], list[tuple[bool, Found]]],
+        *,
+        wanted: bool,
+    ) -> Iterator[Told]:
+        """Tells of a file; one that has several names waits for the others. One that isn't ``wanted`` counts only for what it holds."""
         status = entry.stat()
         inode = _inode(status)
         if inode in self.named:
             return
         if inode in waiting:
-            waiting[inode].append((entry.is_symlink(), replace(waiting[inode][0][1], path=entry.path)))
+            waiting[inode].append((entry.is_symlink(), replace(waiting[inode][0][1], input=FileInput(path=entry.path))))
         elif status.st_size >= MIN_SIZE_BYTES and inode not in self.seen and inode not in self.passed:
             found = _look(entry.path, status, explicit=False)
             if isinstance(found, Trouble):
+                if wanted:
+                    self.seen.add(inode)
+                    yield found
+            elif isinstance(found, _Holding):
                 self.seen.add(inode)
-                yield found
+                yield from self.within(found, entry.path[len(root) :].lstrip("/"))
+            elif not wanted:
+                return
             elif not found.is_elf:
                 # What isn't told isn't remembered, either.
                 if found.container is not None and self._internal(root, entry.path) is None:
@@ -195,6 +179,21 @@ class _Walk:
                 waiting[inode] = [(entry.is_symlink(), found)]
             else:
                 yield self._told(found, inode, root)
+
+    def within(self, holding: _Holding, relative: str) -> Iterator[Told]:
+        """The ELF files in a file that holds files; ``relative`` is its path from the folder given, empty where it was named itself."""
+        outer = holding.input.path
+        try:
+            for member in holding.opener.members(holding.input):
+                own = member.path.removeprefix(outer)
+                name = relative + own if relative else own.removeprefix(WITHIN)
+                if matches_any(name, self.exclude) or (self.include and not matches_any(name, self.include)):
+                    continue
+                told = member if isinstance(member, Trouble) else _look_at(member)
+                if told is not None:
+                    yield told
+        except InputError as error:
+            yield Trouble(path=outer, reason=error.reason)
 
     def _told(self, found: Found, inode: tuple[int, int], root: str) -> Found | PassedOver:
         """The file, unless a build system left it for itself."""
@@ -229,7 +228,29 @@ def _entries(folder: str, prefix: str) -> Iterator[tuple[os.DirEntry[str], str]]
         yield entry, prefix + entry.name
 
 
-def _look(path: str, status: os.stat_result, *, explicit: bool) -> Found | Trouble:
+@frozen
+class _Holding:
+    """A file that is looked into."""
+
+    input: Input
+    opener: Opener
+
+
+def _look_at(member: Input) -> Found | Trouble | None:
+    """A file within another; None where it is no ELF file."""
+    try:
+        file = member.open(mapped=False)
+    except NotElf:
+        return None
+    except InputError as error:
+        return Trouble(path=member.path, reason=error.reason)
+    size_bytes = len(file.data)
+    is_elf = size_bytes >= MIN_SIZE_BYTES and bytes(file.data[: len(MAGIC)]) == MAGIC
+    file.close()
+    return Found(input=member, size_bytes=size_bytes, is_elf=True, explicit=False) if is_elf else None
+
+
+def _look(path: str, status: os.stat_result, *, explicit: bool) -> Found | Trouble | _Holding:
     head, kind = b"", None
     if explicit or status.st_size >= MIN_SIZE_BYTES:
         try:
@@ -245,7 +266,12 @@ def _look(path: str, status: os.stat_result, *, explicit: bool) -> Found | Troub
         except OSError as error:
             return Trouble(path=path, reason=_reason(error))
     is_elf = head.startswith(MAGIC) and status.st_size >= MIN_SIZE_BYTES
-    return Found(path=path, size_bytes=status.st_size, is_elf=is_elf, explicit=explicit, container=kind)
+    opener = None if is_elf else registry.opener_of(head)
+    if opener is not None:
+        return _Holding(input=FileInput(path=path), opener=opener)
+    return Found(
+        input=FileInput(path=path), size_bytes=status.st_size, is_elf=is_elf, explicit=explicit, container=kind
+    )
 
 
 def _inode(status: os.stat_result) -> tuple[int, int]:

@@ -6,12 +6,14 @@ read is mapped; small files are read as a whole, and what only headers are wante
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import mmap
 import os
 import stat
 
 from uploader.errors import InputError, MalformedElf, NotElf
+from uploader.values import frozen
 
 READ_WHOLE_BYTES = 8 << 20
 """Up to here a file is read as a whole, in a few milliseconds."""
@@ -46,9 +48,9 @@ class FetchedBytes:
             try:
                 piece = os.pread(self._descriptor, end - start, start)
             except OSError as error:
-                raise InputError(f"{self._name} can't be read: {error.strerror or error}") from error
+                raise InputError(f"can't be read: {error.strerror or error}", path=self._name) from error
             if not piece:
-                raise InputError(f"{self._name} was cut short while it was read", remedy="Run the command again.")
+                raise InputError("was cut short while it was read", path=self._name, remedy="Run the command again.")
             pieces.append(piece)
             start += len(piece)
         return memoryview(pieces[0] if len(pieces) == 1 else b"".join(pieces))
@@ -63,8 +65,23 @@ class FetchedBytes:
         self.release()
 
 
-def opened(name: str, *, mapped: bool) -> tuple[memoryview | FetchedBytes, mmap.mmap | None]:
-    """The bytes of a regular file, and the mapping that they are a view of, if they are.
+@frozen
+class OpenBytes:
+    """The bytes of a file that is open, and what they are a view of where that has to be closed."""
+
+    data: memoryview | FetchedBytes
+    mapping: mmap.mmap | None = None
+
+    def close(self) -> None:
+        """Lets the file go; views of its bytes stay valid and keep it mapped until they are dropped."""
+        with contextlib.suppress(BufferError):
+            self.data.release()
+            if self.mapping is not None:
+                self.mapping.close()
+
+
+def opened(name: str, *, mapped: bool) -> OpenBytes:
+    """The bytes of a regular file.
 
     Large files are mapped, or without ``mapped`` fetched piece by piece. Raises `NotElf` for what isn't a regular file or empty,
     `MalformedElf` for one that is next to nothing but holes, `InputError` where it can't be opened or read.
@@ -72,25 +89,25 @@ def opened(name: str, *, mapped: bool) -> tuple[memoryview | FetchedBytes, mmap.
     try:
         # A device may do something where it is merely opened.
         if not stat.S_ISREG(os.stat(name).st_mode):
-            raise NotElf(f"{name} is not a regular file")
+            raise NotElf("is not a regular file", path=name)
         descriptor = os.open(name, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
     except (OSError, ValueError) as error:
-        raise InputError(f"{name} can't be opened: {getattr(error, 'strerror', None) or error}") from error
+        raise InputError(f"can't be opened: {getattr(error, 'strerror', None) or error}", path=name) from error
     fetched: FetchedBytes | None = None
     try:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
-            raise NotElf(f"{name} is not a regular file")
+            raise NotElf("is not a regular file", path=name)
         if not status.st_size:
-            raise NotElf(f"{name} is empty")
+            raise NotElf("is empty", path=name)
         _check_sparse(name, descriptor, status)
         if status.st_size > READ_WHOLE_BYTES and mapped:
             mapping = mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ)
-            return memoryview(mapping), mapping
+            return OpenBytes(data=memoryview(mapping), mapping=mapping)
         fetched = FetchedBytes(descriptor, status.st_size, name)
-        return (fetched if status.st_size > READ_WHOLE_BYTES else fetched[:]), None
+        return OpenBytes(data=fetched if status.st_size > READ_WHOLE_BYTES else fetched[:])
     except (OSError, ValueError) as error:
-        raise InputError(f"{name} can't be read: {getattr(error, 'strerror', None) or error}") from error
+        raise InputError(f"can't be read: {getattr(error, 'strerror', None) or error}", path=name) from error
     finally:
         if fetched is None:
             os.close(descriptor)
@@ -104,7 +121,8 @@ def _check_sparse(name: str, descriptor: int, status: os.stat_result) -> None:
         filled_bytes = _filled_bytes(descriptor, least_bytes)
         if filled_bytes < least_bytes:
             raise MalformedElf(
-                f"{name} claims {status.st_size} bytes, of which all but {filled_bytes} are holes: no linker writes such a file"
+                f"claims {status.st_size} bytes, of which all but {filled_bytes} are holes: no linker writes such a file",
+                path=name,
             )
 
 

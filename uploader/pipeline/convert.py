@@ -142,7 +142,7 @@ def _converted(
 ) -> Outcome:
     started = time.monotonic()
     try:
-        if any(target.exists() and target.samefile(file.path) for file in artifact.inputs):
+        if target.exists() and any(file.input.place and target.samefile(file.input.place) for file in artifact.inputs):
             raise UsageError(f"{target} is the input itself", remedy="Name another file with -o.")
         made = make(artifact, dwarf=dwarf, threads=threads, debug=debug, form=form)
         if not made.gsym:

@@ -50,7 +50,7 @@ def _missing(artifact: Artifact, debug: DebugSources, *, supplementary: bool) ->
     told: list[str] = []
     # What is wrong with a file's DWARF is for conversion to tell.
     with contextlib.suppress(InputError), contextlib.ExitStack() as opened:
-        inputs = [opened.enter_context(ElfFile.open(file.path)) for file in artifact.inputs]
+        inputs = [opened.enter_context(ElfFile.of(file.input)) for file in artifact.inputs]
         for elf in inputs:
             trouble = missing_split_units(elf, inputs[0].executable_ranges(), files)
             told += [trouble] if trouble else []

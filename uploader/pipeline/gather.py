@@ -12,11 +12,13 @@ from uploader.errors import ExitCode, InputError, NotElf
 from uploader.inputs.build_internals import PROCEDURAL_MACROS, is_procedural_macro
 from uploader.inputs.companions import Companions, build_id_of, names_of
 from uploader.inputs.missing import insist, is_missing
-from uploader.inputs.walk import BUILD_INTERNALS_REMEDY, Found, PassedOver, Trouble, walk
+from uploader.inputs.port import Found, PassedOver, Trouble
+from uploader.inputs.walk import BUILD_INTERNALS_REMEDY, walk
 from uploader.model import Concern, Decision, IdScheme, LeftOut, Outcome, SymbolId
 from uploader.objects.elf.elf_file import ElfFile
 from uploader.objects.elf.headers import ET_CORE, ET_REL
 from uploader.objects.elf.identity import code_digest, prelinked
+from uploader.objects.input import Input
 from uploader.pipeline.artifact import Artifact
 from uploader.pipeline.outcomes import failed, skipped
 from uploader.pipeline.pair import USUAL_PLACES, DebugSources, by_base_name, completed, paired
@@ -26,7 +28,6 @@ from uploader.sources.identify import Identified, identify
 from uploader.values import frozen
 
 LEFT_OUT_EXAMPLES = 3
-_READ_SIZE_BYTES = 1 << 20
 
 
 @frozen
@@ -169,17 +170,17 @@ def _identified(found: Found, *, build_internals: bool) -> Identified | PassedOv
     """What a file is, or its outcome."""
     path = found.path
     try:
-        with ElfFile.open(path, mapped=False) as elf:
+        with ElfFile.of(found.input, mapped=False) as elf:
             file = identify(elf)
             if not (build_internals or found.explicit) and is_procedural_macro(elf):
                 return PassedOver(path=path, what=PROCEDURAL_MACROS, remedy=BUILD_INTERNALS_REMEDY)
     except NotElf as error:
-        reason, kind = _without_path(error.message, path), found.container
+        reason, kind = error.reason, found.container
         if kind is not None:
             reason = f"{kind.one}, which symup does not look into: {kind.remedy}"
         return Outcome(path=path, decision=Decision.SKIPPED, reason=reason)
     except InputError as error:
-        return failed(path, _without_path(error.message, path), remedy=error.remedy)
+        return failed(path, error.reason, remedy=error.remedy)
     if file.kind == ET_CORE:
         return skipped(file, "a core dump, which has no symbols of its own")
     if file.kind == ET_REL and file.identity.primary.scheme is not IdScheme.GNU and not found.explicit:
@@ -204,9 +205,9 @@ def _together(files: list[Identified], *, dwarf: bool) -> tuple[Artifact | None,
     for file in files:
         try:
             # What has a size of its own differs from the others, and need not be read to know it.
-            digest = _content_sha256(file.path) if sizes[file.size_bytes] > 1 else ""
-        except OSError as error:
-            settled.append(failed(file.path, f"can't be read: {error.strerror or error}"))
+            digest = _content_sha256(file.input) if sizes[file.size_bytes] > 1 else ""
+        except InputError as error:
+            settled.append(failed(file.path, error.reason, remedy=error.remedy))
             continue
         first = by_content.setdefault((file.size_bytes, digest), file)
         if first is not file:
@@ -257,21 +258,16 @@ def _in_conflict(files: Iterable[Identified]) -> bool:
         shapes.add(file.code_sections)
         if file.has_code_bytes:
             try:
-                with ElfFile.open(file.path, mapped=False) as elf:
+                with ElfFile.of(file.input, mapped=False) as elf:
                     digests.add(code_digest(elf))
             except InputError:
                 digests.add(f"unreadable {file.path}")
     return len(shapes) > 1 or len(digests) > 1
 
 
-def _content_sha256(path: str) -> str:
+def _content_sha256(file: Input) -> str:
     digest = hashlib.sha256()
-    with open(path, "rb") as file:
-        while block := file.read(_READ_SIZE_BYTES):
-            digest.update(block)
+    with ElfFile.of(file, mapped=False) as elf:
+        for piece in elf.pieces_at(0, elf.size_bytes):
+            digest.update(piece)
     return digest.hexdigest()
-
-
-def _without_path(message: str, path: str) -> str:
-    """The message for a report that already tells the path beside it."""
-    return message.removeprefix(path).lstrip(": ") or message

@@ -68,11 +68,11 @@ def make(
     unmatched, how_to_match = missing_build_id(artifact)
     warnings.extend(unmatched)
     with ExitStack() as stack:
-        elf = stack.enter_context(ElfFile.open(artifact.main.path))
+        elf = stack.enter_context(ElfFile.of(artifact.main.input))
         companions = []
         for file in artifact.inputs[1:]:
             try:
-                companions.append(stack.enter_context(ElfFile.open(file.path)))
+                companions.append(stack.enter_context(ElfFile.of(file.input)))
             except InputError as error:
                 warnings.append(f"its companion was left out: {error.message}")
         if dwarf and threads > 1:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from uploader.inputs.companions import SYSTEM_DEBUG_DIRS, Companions, build_id_of
 from uploader.model import Identity, Outcome, Quality, Source, SymbolId
 from uploader.objects.elf.headers import ET_REL
+from uploader.objects.input import Input
 from uploader.pipeline.artifact import Artifact, expected_quality
 from uploader.pipeline.outcomes import skipped
 from uploader.sources.identify import Identified
@@ -69,14 +70,18 @@ def completed(
     artifacts: Sequence[Artifact], companions: Companions, debug: DebugSources, *, dwarf: bool
 ) -> tuple[list[Artifact], list[Part]]:
     """The artifacts with the debug files that could be found for them; and those that were artifacts themselves and are parts now."""
-    lone = {inode: artifact for artifact in artifacts if (inode := _inode(artifact)) is not None}
+    lone = {
+        key: artifact
+        for artifact in artifacts
+        if len(artifact.inputs) == 1 and (key := artifact.main.input.key()) is not None
+    }
     taken: dict[str, Part] = {}
     found = []
     for artifact in artifacts:
         complete = _completed(artifact, companions, debug, dwarf=dwarf)
         found.append(complete)
         for file in complete.inputs[len(artifact.inputs) :]:
-            own = lone.get(_inode_of(file.path) or (0, 0))
+            own = lone.get(file.input.key())
             if own is not None and own is not artifact:
                 taken[own.path] = Part(
                     outcome=part_of(own.main, artifact.main),
@@ -130,11 +135,11 @@ def look_for_companions(binary: Identified, debug: DebugSources) -> Looked:
     return Looked(artifact=replace(_artifact(inputs, dwarf=True), search=artifact.search), debuginfod=fetched.reason)
 
 
-def by_base_name(files: Sequence[Identified]) -> Mapping[str, Sequence[str]]:
-    """The paths of files by what they are called."""
-    names: dict[str, list[str]] = {}
+def by_base_name(files: Sequence[Identified]) -> Mapping[str, Sequence[Input]]:
+    """Files by what they are called."""
+    names: dict[str, list[Input]] = {}
     for file in files:
-        names.setdefault(os.path.basename(file.path), []).append(file.path)
+        names.setdefault(os.path.basename(file.path), []).append(file.input)
     return names
 
 
@@ -166,15 +171,3 @@ def _all_ids(files: Sequence[Identified]) -> Identity:
     primary = files[0].identity.primary
     ids = (each for file in files for each in (file.identity.primary, *file.identity.aliases))
     return Identity(primary=primary, aliases=tuple(dict.fromkeys(each for each in ids if each != primary)))
-
-
-def _inode(artifact: Artifact) -> tuple[int, int] | None:
-    return _inode_of(artifact.path) if len(artifact.inputs) == 1 else None
-
-
-def _inode_of(path: str) -> tuple[int, int] | None:
-    try:
-        status = os.stat(path)
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino

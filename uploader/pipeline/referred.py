@@ -16,8 +16,8 @@ class ReferredFiles:
 
     def __init__(self, artifact: Artifact, debug: DebugSources) -> None:
         # DWARF lies in the last that was found, if any was: its own surroundings come first.
-        paths = dict.fromkeys(file.path for file in reversed(artifact.inputs))
-        self._places = [FilesBeside(path, debug.debug_dirs) for path in paths]
+        paths = dict.fromkeys(file.input.place for file in reversed(artifact.inputs))
+        self._places = [FilesBeside(path, debug.debug_dirs) for path in paths if path is not None]
         self._debuginfod = debug.debuginfod
         self._fetched = ""
 

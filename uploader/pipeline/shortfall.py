@@ -71,7 +71,7 @@ def _ids_of_referred(artifact: Artifact, debug: DebugSources) -> set[str]:
     files = ReferredFiles(artifact, replace(debug, debuginfod=None))
     found = set()
     for input_file in artifact.inputs:
-        with ElfFile.open(input_file.path) as elf:
+        with ElfFile.of(input_file.input) as elf:
             candidates = places(elf, files)
         for path in candidates:
             try:

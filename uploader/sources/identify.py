@@ -14,6 +14,7 @@ from uploader.objects.elf.identity import (
     identity,
     inflated_size_bytes,
 )
+from uploader.objects.input import Input
 from uploader.sources.registry import present_in
 from uploader.values import frozen
 
@@ -22,7 +23,8 @@ from uploader.values import frozen
 class Identified:
     """What `identify` tells of one file."""
 
-    path: str
+    input: Input
+    """The file itself."""
     size_bytes: int
     identity: Identity
     machine: str
@@ -40,6 +42,11 @@ class Identified:
     inflated_size_bytes: int = 0
     """The size of its debug information and symbols once they are inflated, as far as what they declare is believable."""
 
+    @property
+    def path(self) -> str:
+        """What people know the file by."""
+        return self.input.path
+
 
 def identify(elf: ElfFile) -> Identified:
     """The ids of a file and what it holds.
@@ -48,7 +55,7 @@ def identify(elf: ElfFile) -> Identified:
     meanwhile.
     """
     return Identified(
-        path=elf.path,
+        input=elf.input,
         size_bytes=elf.size_bytes,
         identity=identity(elf),
         machine=elf.machine_name,

@@ -40,7 +40,8 @@ from uploader.objects.elf.headers import (
     read_headers,
 )
 from uploader.objects.elf.layout import lay_out
-from uploader.objects.file_bytes import FetchedBytes, opened
+from uploader.objects.file_bytes import OpenBytes
+from uploader.objects.input import BytesInput, FileInput, Input
 
 _MACHINE_NAMES = {
     2: "sparc",
@@ -73,18 +74,20 @@ class ElfFile:
     `close`. All methods may be called from several threads at once.
     """
 
-    def __init__(self, data: memoryview | FetchedBytes, mapping: mmap.mmap | None = None, *, path: str) -> None:
-        """Takes the bytes, and what they are a view of where that is to be closed; `open` and `from_bytes` are the ways in."""
-        self.path = path
-        self.size_bytes = len(data)
-        self._data = data
-        self._mapping = mapping
-        if bytes(data[:4]) != MAGIC:
-            raise NotElf(f"{path or 'the input'} is not an ELF file")
+    def __init__(self, source: Input, file: OpenBytes) -> None:
+        """Takes a file and its bytes; `of`, `open` and `from_bytes` are the ways in."""
+        self.input = source
+        self.path = source.path
+        """What people know it by."""
+        self._file = file
+        self._data = file.data
+        self.size_bytes = len(file.data)
+        if bytes(file.data[:4]) != MAGIC:
+            raise NotElf("is not an ELF file", path=self.called)
         try:
-            headers = read_headers(data)
+            headers = read_headers(file.data)
         except MalformedElf as error:
-            raise MalformedElf(f"{path or 'the input'} {error.message}") from None
+            raise MalformedElf(error.reason, path=self.called) from None
         self.bits = headers.bits
         self.little_endian = headers.little_endian
         self.kind = headers.kind
@@ -94,8 +97,18 @@ class ElfFile:
         self.segments = headers.segments
         self._ahead: dict[int, _Ahead] = {}
 
+    @property
+    def called(self) -> str:
+        """What it is called in a sentence."""
+        return self.path or "the input"
+
     @classmethod
     def open(cls, path: str | os.PathLike[str], *, mapped: bool = True) -> ElfFile:
+        """Opens the file at ``path`` as `of` does."""
+        return cls.of(FileInput(path=os.fspath(path)), mapped=mapped)
+
+    @classmethod
+    def of(cls, source: Input, *, mapped: bool = True) -> ElfFile:
         """Opens a file read-only and reads its headers.
 
         A large file is mapped: that another process cuts it short while it is open may end this one (SIGBUS). Without ``mapped`` its
@@ -103,29 +116,21 @@ class ElfFile:
         Raises `NotElf` for what isn't a regular ELF file, `MalformedElf` for damaged headers, `InputError` where the file can't be
         opened or read.
         """
-        name = os.fspath(path)
-        data, mapping = opened(name, mapped=mapped)
+        file = source.open(mapped=mapped)
         try:
-            return cls(data, mapping, path=name)
+            return cls(source, file)
         except BaseException:
-            data.release()
-            if mapping is not None:
-                mapping.close()
+            file.close()
             raise
 
     @classmethod
     def from_bytes(cls, data: bytes | memoryview, name: str = "") -> ElfFile:
         """Reads an ELF file that is already in memory; ``name`` stands for it in messages. Errors as in `open`."""
-        return cls(memoryview(data).toreadonly(), path=name)
+        return cls.of(BytesInput(data=data, path=name))
 
     def close(self) -> None:
         """Lets the file go; views that `contents` gave stay valid and keep it mapped until they are dropped."""
-        try:
-            self._data.release()
-            if self._mapping is not None:
-                self._mapping.close()
-        except BufferError:
-            pass
+        self._file.close()
 
     def __enter__(self) -> Self:
         return self
@@ -183,10 +188,11 @@ class ElfFile:
 
     def _let_go_of_pages(self, section: Section) -> None:
         """Takes a section's pages out of this process's memory: once inflated, the compressed bytes are not asked for again."""
-        if self._mapping is not None and hasattr(mmap, "MADV_DONTNEED"):
+        mapping = self._file.mapping
+        if mapping is not None and hasattr(mmap, "MADV_DONTNEED"):
             start = section.offset - section.offset % mmap.PAGESIZE
             with contextlib.suppress(OSError, ValueError):
-                self._mapping.madvise(mmap.MADV_DONTNEED, start, section.offset + section.size_bytes - start)
+                mapping.madvise(mmap.MADV_DONTNEED, start, section.offset + section.size_bytes - start)
 
     def inflated_size_bytes(self, section: Section) -> int:
         """How long `contents` says it will be, from the headers alone: a claim, until `contents` has proven it.
@@ -205,7 +211,7 @@ class ElfFile:
     def bytes_at(self, offset: int, size_bytes: int) -> memoryview:
         """Raw bytes of the file. Raises `MalformedElf` where they reach past its end."""
         if offset < 0 or size_bytes < 0 or offset + size_bytes > self.size_bytes:
-            raise MalformedElf(f"{self.path or 'the input'} has no bytes {offset} to {offset + size_bytes}")
+            raise MalformedElf(f"has no bytes {offset} to {offset + size_bytes}", path=self.called)
         return self._data[offset : offset + size_bytes]
 
     def executable_ranges(self) -> list[tuple[int, int]]:
@@ -315,7 +321,7 @@ class ElfFile:
         end = section.offset + section.size_bytes
         if end > self.size_bytes:
             raise MalformedElf(
-                f"{self.path or 'the input'}: section {section.name} reaches to byte {end} of {self.size_bytes}"
+                f"has a section {section.name} that reaches to byte {end} of {self.size_bytes}", path=self.called
             )
         return section.offset, end
 

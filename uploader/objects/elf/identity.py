@@ -81,7 +81,7 @@ def code_digest(elf: ElfFile) -> str | None:
     if not any(section.has_bytes for section in sections):
         return None
     if sum(section.size_bytes for section in sections if section.has_bytes) > elf.size_bytes:
-        raise MalformedElf(f"{elf.path or 'the input'} has more code than bytes")
+        raise MalformedElf("has more code than bytes", path=elf.called)
     for section in sections:
         name = section.name.encode("utf-8", "surrogateescape")
         digest.update(struct.pack(">QQQ", len(name), section.address, section.size_bytes) + name)

@@ -231,7 +231,7 @@ def _entries(elf: ElfFile, table: Section) -> Iterator[array[int]]:
 def _values_of(elf: ElfFile, index: int) -> SymbolValues:
     """Where each symbol of a table lies: its value, from its section's address on."""
     if index >= len(elf.sections):
-        raise MalformedElf(f"{elf.path or 'the input'} has relocations without a symbol table")
+        raise MalformedElf("has relocations without a symbol table", path=elf.called)
     table = elf.sections[index]
     data = elf.contents(table)
     words = array("Q" if elf.bits == 64 else "I")

@@ -200,7 +200,7 @@ def choose(sets: Iterable[SymbolSet | None]) -> ElfSymbols:
 
 def _strings_of(elf: ElfFile, table: Section) -> bytes:
     if table.link >= len(elf.sections):
-        raise MalformedElf(f"{elf.path or 'the input'}: {table.name} has its strings in a section that isn't there")
+        raise MalformedElf(f"has strings of {table.name} in a section that isn't there", path=elf.called)
     return bytes(elf.contents(elf.sections[table.link]))
 
 
@@ -208,7 +208,7 @@ def _words(elf: ElfFile, table: Section) -> array[int]:
     """The table as numbers: three 64-bit words a symbol, or four 32-bit ones."""
     entry_size = 24 if elf.bits == 64 else 16
     if table.entry_size not in (0, entry_size):
-        raise MalformedElf(f"{elf.path or 'the input'}: {table.name} has entries of {table.entry_size} bytes")
+        raise MalformedElf(f"has entries of {table.entry_size} bytes in {table.name}", path=elf.called)
     return _as_words(elf, elf.contents(table))
 
 

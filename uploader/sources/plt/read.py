@@ -191,7 +191,7 @@ def _relocations(elf: ElfFile, slots: set[int]) -> tuple[dict[int, _Relocation],
         width = 3 if has_addend else 2
         budget -= len(words) // width
         if budget < 0:
-            raise MalformedElf(f"{elf.path or 'the input'} has more than {MAX_RELOCATIONS} relocations")
+            raise MalformedElf(f"has more than {MAX_RELOCATIONS} relocations", path=elf.called)
 
         def entry(
             index: int, words: array[int] = words, width: int = width, has_addend: bool = has_addend
