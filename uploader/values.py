@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import MISSING, Field, FrozenInstanceError, field
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, dataclass_transform
 
-__all__ = ["frozen", "replace"]
+__all__ = ["defaults_of", "frozen", "replace"]
 
 T = TypeVar("T")
 
@@ -92,6 +92,12 @@ class _Value:
 
     def __reduce__(self) -> tuple[object, ...]:
         return _made, (type(self), _values(self))
+
+
+def defaults_of(cls: type[object]) -> dict[str, Any]:
+    """The defaults of a value's fields, for those that have one."""
+    assert issubclass(cls, _Value)
+    return cls._defaults | {name: make() for name, make in cls._factories.items()}
 
 
 def _values(value: Any) -> tuple[object, ...]:

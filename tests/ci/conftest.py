@@ -17,7 +17,8 @@ from pathlib import Path
 import pytest
 
 from tests.server.running_server import RunningServer
-from uploader.server.tokens import Scope, mint
+from tests.writers.token_writer import mint
+from uploader.server.tokens import Scope
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"

@@ -17,10 +17,11 @@ import pytest
 
 from tests.cli.conftest import PROGRAMS, Server, Struck, Symup, compile_c
 from tests.writers.gsym_writer import function_info, gsym_v1
+from tests.writers.token_writer import mint
 from uploader import __version__
 from uploader.core import which
 from uploader.objects.elf.elf_file import ElfFile
-from uploader.server.tokens import Scope, mint
+from uploader.server.tokens import Scope
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "report.schema.json").read_text())
 

@@ -14,8 +14,9 @@ import pytest
 
 from tests.cli.conftest import Ran, Symup
 from tests.server.running_server import RunningServer
+from tests.writers.token_writer import mint
 from uploader.errors import ExitCode
-from uploader.server.tokens import Scope, mint
+from uploader.server.tokens import Scope
 
 KEYRINGS = Path(__file__).parent / "keyrings"
 

@@ -16,7 +16,7 @@ from tests.writers.artifact_writer import make_artifact, put_all
 from uploader.destinations.server import HttpDestination
 from uploader.errors import NetworkGaveOut, NotAllowed, Refused, StoreDamaged
 from uploader.net.patience import Patience
-from uploader.protocol import wire
+from uploader.protocol.wire import artifacts, pages
 from uploader.protocol.words import MIN_CHUNK_SIZE_BYTES, Capabilities
 from uploader.values import replace
 
@@ -96,7 +96,7 @@ def test_an_error_page_without_end_is_no_different_from_a_short_one(server: Runn
 @pytest.mark.parametrize("member", ["max_chunk_size_bytes", "max_request_size_bytes"])
 def test_a_limit_that_would_cut_files_to_dust_is_refused(server: RunningServer, opened: Open, member: str) -> None:
     for limit, works in ((1, False), (MIN_CHUNK_SIZE_BYTES - 1, False), (MIN_CHUNK_SIZE_BYTES, True)):
-        said = wire.capabilities_to_json(Capabilities()) | {member: limit}
+        said = pages.CAPABILITIES.write(Capabilities()) | {member: limit}
         with BadNetwork(server.port, behaviours=(answers(good(said)),)) as network:
             destination = opened(network.url)
             if works:
@@ -108,7 +108,7 @@ def test_a_limit_that_would_cut_files_to_dust_is_refused(server: RunningServer, 
 
 
 def test_no_batch_is_larger_than_what_can_be_read_back(server: RunningServer, opened: Open) -> None:
-    said = wire.capabilities_to_json(replace(Capabilities(), max_batch=10**9, max_request_size_bytes=10**12))
+    said = pages.CAPABILITIES.write(replace(Capabilities(), max_batch=10**9, max_request_size_bytes=10**12))
     with BadNetwork(server.port, behaviours=(answers(good(said)),)) as network:
         assert opened(network.url).capabilities().max_batch == 500
 
@@ -118,7 +118,7 @@ def test_a_declared_size_that_no_symbol_file_has_is_refused_before_anything_is_f
 ) -> None:
     artifact = make_artifact("b1")
     huge = replace(artifact.manifest, content_size_bytes=8 * 1024**3)
-    with BadNetwork(server.port, behaviours=(answers(good(wire.manifest_to_json(huge))),)) as network:
+    with BadNetwork(server.port, behaviours=(answers(good(artifacts.MANIFEST.write(huge))),)) as network:
         with pytest.raises(StoreDamaged, match="8589934592 bytes"):
             opened(network.url).fetch(artifact.manifest.identity.primary)
         assert network.connections == 1
@@ -129,7 +129,7 @@ def test_a_chunk_is_no_larger_than_its_manifest_says(server: RunningServer, open
     put_all(opened(server.url), artifact)
     opened(server.url).commit(artifact.manifest)
     padded = status("200 OK", body=artifact.file.chunks[0].data + b"x")
-    manifest = answers(good(wire.manifest_to_json(artifact.manifest)))
+    manifest = answers(good(artifacts.MANIFEST.write(artifact.manifest)))
     with (
         BadNetwork(server.port, behaviours=(manifest, answers(padded))) as network,
         pytest.raises(StoreDamaged, match="other bytes"),
@@ -169,7 +169,7 @@ def test_interim_answers_at_full_speed_are_given_up(server: RunningServer, opene
 
 def test_a_connection_that_was_good_once_is_bounded_as_well(server: RunningServer, opened: Open) -> None:
     # The first answer leaves the connection open; what comes after it drips.
-    capabilities = json.dumps(wire.capabilities_to_json(Capabilities())).encode()
+    capabilities = json.dumps(pages.CAPABILITIES.write(Capabilities())).encode()
     first = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(capabilities) + capabilities
 
     def act(client: socket.socket) -> bool:
@@ -214,7 +214,7 @@ def test_a_tls_handshake_that_never_ends_is_given_up(server: RunningServer, open
 
 
 def test_slow_and_steady_is_no_stall(server: RunningServer, opened: Open, tmp_path: Path) -> None:
-    body = json.dumps(wire.capabilities_to_json(Capabilities())).encode() + b" " * 40_000
+    body = json.dumps(pages.CAPABILITIES.write(Capabilities())).encode() + b" " * 40_000
 
     def act(client: socket.socket) -> bool:
         client.recv(65536)

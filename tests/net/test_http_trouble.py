@@ -15,6 +15,7 @@ import pytest
 from tests.net.bad_network import BadNetwork, answers, reset, status
 from tests.server.running_server import RunningServer
 from tests.writers.artifact_writer import Artifact, make_artifact
+from tests.writers.token_writer import mint
 from uploader.credentials.token import Token
 from uploader.destinations.send import send
 from uploader.destinations.server import HttpDestination
@@ -22,7 +23,7 @@ from uploader.errors import ArtifactMismatch, ChunkMismatch, NetworkGaveOut, Not
 from uploader.model import SymbolId
 from uploader.net.patience import Patience
 from uploader.protocol.words import Holding
-from uploader.server.tokens import Scope, mint
+from uploader.server.tokens import Scope
 from uploader.values import replace
 
 LIMIT_SIZE_BYTES = 64 * 1024

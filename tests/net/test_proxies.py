@@ -11,16 +11,17 @@ import pytest
 
 from tests.net.bad_network import BadNetwork, Behaviour, status
 from tests.server.running_server import RunningServer
+from tests.writers.token_writer import mint
 from uploader.credentials.token import Token
 from uploader.destinations.server import HttpDestination
 from uploader.errors import NetworkGaveOut, UsageError
 from uploader.net.download import download
 from uploader.net.patience import Patience
-from uploader.protocol import wire
+from uploader.protocol.wire import json_text, pages
 from uploader.protocol.words import Capabilities
-from uploader.server.tokens import Scope, mint
+from uploader.server.tokens import Scope
 
-CAPABILITIES = status("200 OK", body=wire.dumps(wire.capabilities_to_json(Capabilities())))
+CAPABILITIES = status("200 OK", body=json_text.dumps(pages.CAPABILITIES.write(Capabilities())))
 Named = Callable[[str, str], None]
 
 

@@ -84,7 +84,7 @@ def test_what_can_not_be_cut_further_is_told_with_the_proxys_limit(server: Runni
 
 def test_a_manifest_that_does_not_pass_is_told(server: RunningServer) -> None:
     wide = make_artifact("f3", functions=4)
-    manifest = replace(wide.manifest, extra={f"x{number}": "y" * 4000 for number in range(60)})
+    manifest = replace(wide.manifest, sources=("y" * 4000,) * 60)
     with SmallProxy(server.port, limit_size_bytes=100_000) as proxy:
         destination = HttpDestination(proxy.url, project="wide")
         with pytest.raises(Refused, match="names the 1 chunks of the file and can't be cut"):

@@ -20,7 +20,8 @@ from uploader.destinations.server import HttpDestination
 from uploader.errors import ChunkMismatch, NetworkGaveOut, NotAsSent, Refused
 from uploader.model import Quality, SymbolId
 from uploader.net.patience import Patience
-from uploader.protocol import matching, wire
+from uploader.protocol import matching
+from uploader.protocol.wire import artifacts, json_text, pages
 from uploader.protocol.words import Answer, Capabilities, Committed, Holding, Manifest, Question
 from uploader.values import replace
 
@@ -59,7 +60,7 @@ def good(value: object) -> bytes:
 
 
 def said(*given: Answer) -> bytes:
-    return good({"answers": [wire.answer_to_json(answer) for answer in given]})
+    return good({"answers": [pages.ANSWER.write(answer) for answer in given]})
 
 
 def lacking(question: Question) -> Answer:
@@ -130,7 +131,7 @@ def test_the_number_of_answers_is_told(server: RunningServer, opened: Open) -> N
 
 
 def test_an_answer_that_makes_no_sense_is_told_without_control_characters(server: RunningServer, opened: Open) -> None:
-    told = wire.manifest_to_json(ONE.manifest)
+    told = artifacts.MANIFEST.write(ONE.manifest)
     response = good(told | {"figures": told["figures"] | {"by_source": {"\x1b[31mred": "many"}}})
     with (
         BadNetwork(server.port, behaviours=(answers(response),) * 9) as network,
@@ -210,8 +211,8 @@ def test_bytes_that_have_another_name_here_already_are_not_sent(server: RunningS
 def test_a_manifest_is_of_what_was_asked_for(server: RunningServer, opened: Open) -> None:
     put_all(opened(server.url), ONE)
     opened(server.url).commit(ONE.manifest)
-    wrong = answers(good(wire.manifest_to_json(OTHER.manifest)))
-    other_kind = answers(good(wire.manifest_to_json(replace(ONE.manifest, kind="other"))))
+    wrong = answers(good(artifacts.MANIFEST.write(OTHER.manifest)))
+    other_kind = answers(good(artifacts.MANIFEST.write(replace(ONE.manifest, kind="other"))))
     with BadNetwork(server.port, behaviours=(wrong, other_kind)) as network:
         held = opened(network.url).manifest(ONE.manifest.identity.primary)
         assert held is not None and held.chunks == ONE.manifest.chunks
@@ -222,7 +223,7 @@ def test_a_chunk_that_comes_garbled_is_fetched_again(server: RunningServer, open
     opened(server.url).commit(OTHER.manifest)
     garbled = bytearray(OTHER.file.chunks[0].data)
     garbled[7] ^= 4
-    manifest = answers(good(wire.manifest_to_json(OTHER.manifest)))
+    manifest = answers(good(artifacts.MANIFEST.write(OTHER.manifest)))
     with BadNetwork(server.port, behaviours=(manifest, answers(status("200 OK", body=bytes(garbled))))) as network:
         assert b"".join(opened(network.url).fetch(OTHER.manifest.identity.primary)) == OTHER.gsym
 
@@ -232,7 +233,7 @@ def test_a_question_too_large_for_any_request_is_refused() -> None:
     assert matching.parts([question], 10_000) == [question]
     cut = matching.parts([question], 280)
     assert len(cut) > 1 and sum((part.chunks for part in cut), ()) == question.chunks
-    assert all(len(wire.dumps(wire.question_to_json(part))) < 280 for part in cut)
+    assert all(len(json_text.dumps(pages.QUESTION.write(part))) < 280 for part in cut)
     with pytest.raises(Refused, match="over the 100 bytes"):
         matching.parts([question], 100)
 

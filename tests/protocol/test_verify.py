@@ -12,8 +12,9 @@ import zstandard
 from tests.writers.artifact_writer import make_artifact, make_gsym, make_manifest
 from uploader.errors import ArtifactMismatch, Refused, StoreDamaged
 from uploader.model import Quality
-from uploader.protocol import verify, wire
+from uploader.protocol import verify
 from uploader.protocol.chunks import Chunk, ChunkedFile
+from uploader.protocol.wire import artifacts
 from uploader.protocol.words import MAX_CHUNK_SIZE_BYTES, Manifest
 from uploader.store.folder import FolderBlobs
 from uploader.values import replace
@@ -146,7 +147,7 @@ def test_the_size_of_a_single_chunk_is_bounded(size_bytes: int) -> None:
     with pytest.raises(ArtifactMismatch, match="a chunk has 1 to"):
         verify.checked(odd, lambda sha256: None, tempfile.TemporaryFile)
     with pytest.raises(ValueError, match="a chunk has 1 to"):
-        wire.manifest_from_json(wire.manifest_to_json(odd))
+        artifacts.MANIFEST.read(artifacts.MANIFEST.write(odd))
 
 
 @pytest.mark.parametrize("count", [3, 72_500])
@@ -161,7 +162,7 @@ def test_a_manifest_of_tiny_chunks_is_refused_unread(count: int) -> None:
     with pytest.raises(ArtifactMismatch, match=f"{count} chunks are too many"):
         verify.checked(manifest, lambda sha256: b"", tempfile.TemporaryFile)
     with pytest.raises(ValueError, match=f"{count} are too many"):
-        wire.manifest_from_json(wire.manifest_to_json(manifest))
+        artifacts.MANIFEST.read(artifacts.MANIFEST.write(manifest))
 
 
 def no_scratch() -> Any:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.writers.artifact_writer import make_artifact
 from uploader.model import Figures, Identity, Provenance, Quality, Shortfall, SymbolId
-from uploader.protocol import wire
+from uploader.protocol.wire import artifacts, json_text, pages
 from uploader.protocol.words import Answer, Capabilities, Committed, Holding, Question
 from uploader.store.seal import opened
 from uploader.values import replace
@@ -54,28 +54,28 @@ any_json = st.recursive(
     max_leaves=10,
 )
 READERS = (
-    wire.identity_from_json,
-    wire.question_from_json,
-    wire.answer_from_json,
-    wire.figures_from_json,
-    wire.manifest_from_json,
-    wire.committed_from_json,
-    wire.capabilities_from_json,
+    artifacts.IDENTITY.read,
+    pages.QUESTION.read,
+    pages.ANSWER.read,
+    artifacts.FIGURES.read,
+    artifacts.MANIFEST.read,
+    pages.COMMITTED.read,
+    pages.CAPABILITIES.read,
 )
 
 
 def back(value: object) -> object:
-    return wire.loads(wire.dumps(value))
+    return json_text.loads(json_text.dumps(value))
 
 
 @given(questions)
 def test_questions_come_back(question: Question) -> None:
-    assert wire.question_from_json(back(wire.question_to_json(question))) == question
+    assert pages.QUESTION.read(back(pages.QUESTION.write(question))) == question
 
 
 @given(answers)
 def test_answers_come_back(answer: Answer) -> None:
-    assert wire.answer_from_json(back(wire.answer_to_json(answer))) == answer
+    assert pages.ANSWER.read(back(pages.ANSWER.write(answer))) == answer
 
 
 @given(
@@ -92,7 +92,7 @@ def test_answers_come_back(answer: Answer) -> None:
     )
 )
 def test_figures_come_back(figures: Figures) -> None:
-    assert wire.figures_from_json(back(wire.figures_to_json(figures))) == figures
+    assert artifacts.FIGURES.read(back(artifacts.FIGURES.write(figures))) == figures
 
 
 def test_manifests_capabilities_and_results_come_back() -> None:
@@ -103,43 +103,43 @@ def test_manifests_capabilities_and_results_come_back() -> None:
         shortfall=Shortfall(promised=Quality.FULL, evidence=("x",), lacks_files=True),
         provenance=Provenance(repository="https://h/r", branch="b", revision="c", run_url="https://h/r/1"),
     )
-    assert wire.manifest_from_json(back(wire.manifest_to_json(manifest))) == manifest
+    assert artifacts.MANIFEST.read(back(artifacts.MANIFEST.write(manifest))) == manifest
     committed = Committed(stored=True, reason="new")
-    assert wire.committed_from_json(back(wire.committed_to_json(committed))) == committed
-    capabilities = Capabilities(audiences=("a",), features=("b",), server="c")
-    assert wire.capabilities_from_json(back(wire.capabilities_to_json(capabilities))) == capabilities
+    assert pages.COMMITTED.read(back(pages.COMMITTED.write(committed))) == committed
+    capabilities = Capabilities(features=("b",), server="c")
+    assert pages.CAPABILITIES.read(back(pages.CAPABILITIES.write(capabilities))) == capabilities
 
 
 def test_a_manifest_of_an_older_symup_is_read_and_has_no_shortfall() -> None:
-    told = wire.manifest_to_json(make_artifact().manifest)
+    told = artifacts.MANIFEST.write(make_artifact().manifest)
     told["figures"] = {"functions": 4, "function_bytes": 40, "line_bytes": 40, "by_source": {"dwarf": 4}}
     for member in ("warnings", "shortfall", "repository", "branch", "run_url"):
         del told[member]
-    manifest = wire.manifest_from_json(back(told))
+    manifest = artifacts.MANIFEST.read(back(told))
     assert (manifest.warnings, manifest.shortfall, manifest.provenance) == ((), None, Provenance())
     assert manifest.figures.quality is Quality.FULL
 
 
-@given(st.lists(st.text(max_size=2 * wire.MAX_WARNING_CHARACTERS), max_size=40))
+@given(st.lists(st.text(max_size=2 * artifacts.MAX_WARNING_CHARACTERS), max_size=40))
 def test_kept_warnings_are_few_and_short_and_kept_again_as_they_are(warnings: list[str]) -> None:
-    kept = wire.bounded_warnings(warnings)
-    assert len(kept) <= wire.MAX_WARNINGS
-    assert all(len(warning) <= wire.MAX_WARNING_CHARACTERS for warning in kept)
-    assert wire.bounded_warnings(kept) == kept
-    assert kept[: wire.MAX_WARNINGS - 1][:1] == tuple(
-        one if len(one) <= wire.MAX_WARNING_CHARACTERS else kept[0] for one in warnings[:1]
+    kept = artifacts.bounded_warnings(warnings)
+    assert len(kept) <= artifacts.MAX_WARNINGS
+    assert all(len(warning) <= artifacts.MAX_WARNING_CHARACTERS for warning in kept)
+    assert artifacts.bounded_warnings(kept) == kept
+    assert kept[: artifacts.MAX_WARNINGS - 1][:1] == tuple(
+        one if len(one) <= artifacts.MAX_WARNING_CHARACTERS else kept[0] for one in warnings[:1]
     )
 
 
 def test_the_same_manifest_has_the_same_bytes() -> None:
     manifest = make_artifact().manifest
-    data = wire.dumps(wire.manifest_to_json(manifest))
-    assert wire.dumps(wire.manifest_to_json(wire.manifest_from_json(wire.loads(data)))) == data
+    data = json_text.dumps(artifacts.MANIFEST.write(manifest))
+    assert json_text.dumps(artifacts.MANIFEST.write(artifacts.MANIFEST.read(json_text.loads(data)))) == data
 
 
 def test_members_of_a_newer_peer_are_passed_over() -> None:
     manifest = make_artifact().manifest
-    assert wire.manifest_from_json(wire.manifest_to_json(manifest) | {"newer": [1]}) == manifest
+    assert artifacts.MANIFEST.read(artifacts.MANIFEST.write(manifest) | {"newer": [1]}) == manifest
 
 
 @pytest.mark.parametrize("read", READERS)
@@ -151,7 +151,7 @@ def test_any_json_is_a_value_or_a_value_error(read: Any, value: object) -> None:
 
 @given(path=st.lists(st.integers(min_value=0, max_value=20), max_size=4), value=any_json)
 def test_any_change_of_a_manifest_is_a_value_or_a_value_error(path: list[int], value: object) -> None:
-    document: Any = json.loads(wire.dumps(wire.manifest_to_json(make_artifact(aliases=("go:x",)).manifest)))
+    document: Any = json.loads(json_text.dumps(artifacts.MANIFEST.write(make_artifact(aliases=("go:x",)).manifest)))
     place, key = [document], 0
     for step in path:
         if isinstance(place[key], (dict, list)) and place[key]:
@@ -159,29 +159,29 @@ def test_any_change_of_a_manifest_is_a_value_or_a_value_error(path: list[int], v
             key = list(place)[step % len(place)] if isinstance(place, dict) else step % len(place)
     place[key] = value
     with contextlib.suppress(ValueError):
-        wire.manifest_from_json(document)
+        artifacts.MANIFEST.read(document)
 
 
 @given(st.binary(max_size=200))
 def test_any_bytes_are_json_or_a_value_error(data: bytes) -> None:
     with contextlib.suppress(ValueError):
-        wire.loads(data)
+        json_text.loads(data)
 
 
 @pytest.mark.parametrize("data", [b"[" * 200_000, b'{"a":' * 200_000, b"9" * 10_000])
 def test_deep_or_long_json_is_a_value_error(data: bytes) -> None:
     with pytest.raises(ValueError):  # noqa: PT011  # which one is the parser's business
-        wire.loads(data)
+        json_text.loads(data)
 
 
-@pytest.mark.parametrize("read", [opened, wire.manifest_from_bytes])
+@pytest.mark.parametrize("read", [opened, artifacts.manifest_from_bytes])
 def test_a_manifest_of_more_values_than_one_can_hold_is_not_even_parsed(
     read: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def parsed(_data: bytes) -> object:
         raise AssertionError("it was parsed")
 
-    monkeypatch.setattr(wire, "loads", parsed)
+    monkeypatch.setattr(json_text, "loads", parsed)
     for filler in (b"[],", b"{},", b"1,", b"[" * 3):
         with pytest.raises(ValueError, match="values are too many for"):
             read(b'{"more":[' + filler * 200_000 + b"1]}")
@@ -196,17 +196,17 @@ def test_a_sound_manifest_is_never_one_of_too_many_values(chunks: int, warnings:
         compressed_size_bytes=chunks << 16,
         warnings=tuple(warnings),
     )
-    assert opened(wire.dumps(wire.manifest_to_json(manifest))) == manifest
+    assert opened(json_text.dumps(artifacts.MANIFEST.write(manifest))) == manifest
 
 
 @given(st.text(alphabet=st.characters(codec=None), max_size=20))
 def test_whatever_text_is_sent_arrives_as_text_that_can_be_told(text: str) -> None:
     manifest = replace(make_artifact("aa11").manifest, file_name=text, warnings=(text,))
-    read = wire.manifest_from_json(back(wire.manifest_to_json(manifest)))
-    assert read.file_name == wire.unicode_text(text)
-    assert read.warnings == (wire.unicode_text(text),)
-    assert wire.unicode_text(text).encode().decode() == wire.unicode_text(text)
+    read = artifacts.MANIFEST.read(back(artifacts.MANIFEST.write(manifest)))
+    assert read.file_name == json_text.unicode_text(text)
+    assert read.warnings == (json_text.unicode_text(text),)
+    assert json_text.unicode_text(text).encode().decode() == json_text.unicode_text(text)
 
 
 def test_a_stray_byte_of_a_file_name_is_told_as_the_shell_would() -> None:
-    assert wire.unicode_text("bad\udcff") == r"bad\xff"
+    assert json_text.unicode_text("bad\udcff") == r"bad\xff"

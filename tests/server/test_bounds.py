@@ -21,7 +21,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tests.server.running_server import RunningServer
 from tests.writers.artifact_writer import make_artifact, make_gsym
-from uploader.protocol import wire
+from uploader.protocol.wire import artifacts, pages
 from uploader.protocol.words import Capabilities
 from uploader.server.app import create_app
 from uploader.server.connection import Bounds, bounded_protocol
@@ -143,7 +143,7 @@ def test_json_of_more_values_than_a_message_can_mean_is_not_parsed(tmp_path: Pat
 
 
 def test_the_largest_batch_and_manifest_are_no_such_thing(tmp_path: Path) -> None:
-    question = wire.question_to_json(make_artifact("aa11", aliases=("go:x", "file:" + "0" * 32)).question)
+    question = pages.QUESTION.write(make_artifact("aa11", aliases=("go:x", "file:" + "0" * 32)).question)
     with RunningServer(tmp_path / "store") as server:
         answer = httpx.post(server.url + NEGOTIATE, json={"questions": [question] * 500})
         assert len(answer.json()["answers"]) == 500
@@ -279,7 +279,7 @@ def test_an_answer_has_to_be_taken(tmp_path: Path, connect: Connect) -> None:
         with httpx.Client(base_url=f"http://localhost:{port}") as client:
             for chunk in artifact.file.chunks:
                 client.put(f"/v1/projects/p/chunks/{chunk.sha256}", content=chunk.data)
-            client.post(COMMIT, json={"manifest": wire.manifest_to_json(artifact.manifest)}).raise_for_status()
+            client.post(COMMIT, json={"manifest": artifacts.MANIFEST.write(artifact.manifest)}).raise_for_status()
         with socket.socket() as connection:
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             connection.connect(("127.0.0.1", port))
@@ -374,7 +374,9 @@ def test_damage_in_mid_answer_is_a_line_in_the_log_and_breaks_the_connection(tmp
     with RunningServer(tmp_path / "store") as server:
         for chunk in artifact.file.chunks:
             httpx.put(f"{server.url}/v1/projects/p/chunks/{chunk.sha256}", content=chunk.data)
-        httpx.post(server.url + COMMIT, json={"manifest": wire.manifest_to_json(artifact.manifest)}).raise_for_status()
+        httpx.post(
+            server.url + COMMIT, json={"manifest": artifacts.MANIFEST.write(artifact.manifest)}
+        ).raise_for_status()
         last = artifact.file.chunks[-1]
         path = server.store_path / "p/chunks" / last.sha256[:2] / last.sha256
         path.write_bytes(bytes(len(last.data)))

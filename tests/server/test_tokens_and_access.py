@@ -8,10 +8,11 @@ import pytest
 
 from tests.server.running_server import RunningServer
 from tests.writers.artifact_writer import make_artifact
+from tests.writers.token_writer import mint
 from uploader.credentials.token import Token
 from uploader.errors import UsageError
-from uploader.protocol import wire
-from uploader.server.tokens import Scope, digest_of, mint, read_tokens
+from uploader.protocol.wire import artifacts, pages
+from uploader.server.tokens import Scope, digest_of, read_tokens
 
 ARTIFACT = make_artifact()
 CHUNK = ARTIFACT.file.chunks[0]
@@ -39,15 +40,15 @@ def server(tokens: tuple[Path, dict[str, Token]], tmp_path_factory: pytest.TempP
             headers = {"Authorization": f"Bearer {tokens[1]['root'].reveal()}"}
             base = f"{running.url}/v1/projects/{project}"
             httpx.put(f"{base}/chunks/{CHUNK.sha256}", content=CHUNK.data, headers=headers).raise_for_status()
-            body = {"manifest": wire.manifest_to_json(ARTIFACT.manifest)}
+            body = {"manifest": artifacts.MANIFEST.write(ARTIFACT.manifest)}
             httpx.post(f"{base}/artifacts:commit", json=body, headers=headers).raise_for_status()
         yield running
 
 
 PAGES = {
-    "negotiate": ("POST", "artifacts:negotiate", {"json": {"questions": [wire.question_to_json(ARTIFACT.question)]}}),
+    "negotiate": ("POST", "artifacts:negotiate", {"json": {"questions": [pages.QUESTION.write(ARTIFACT.question)]}}),
     "put": ("PUT", f"chunks/{CHUNK.sha256}", {"content": CHUNK.data}),
-    "commit": ("POST", "artifacts:commit", {"json": {"manifest": wire.manifest_to_json(ARTIFACT.manifest)}}),
+    "commit": ("POST", "artifacts:commit", {"json": {"manifest": artifacts.MANIFEST.write(ARTIFACT.manifest)}}),
     "manifest": ("GET", "symbols/c0ffee/manifest", {}),
     "symbols": ("GET", "symbols/c0ffee", {}),
     "chunk": ("GET", f"chunks/{CHUNK.sha256}", {}),

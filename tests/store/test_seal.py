@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.writers.artifact_writer import Artifact, make_artifact
 from uploader.destinations.folder import FolderDestination
 from uploader.errors import StoreDamaged
-from uploader.protocol import wire
+from uploader.protocol.wire import artifacts, json_text
 from uploader.protocol.words import Holding
 from uploader.store.seal import opened, sealed
 
@@ -35,7 +35,7 @@ def place_of(folder: Path, artifact: Artifact) -> Path:
 
 def test_what_was_sealed_opens() -> None:
     assert opened(SEALED) == ONE.manifest
-    assert opened(wire.dumps(wire.manifest_to_json(ONE.manifest))) == ONE.manifest, "as earlier stores kept it"
+    assert opened(json_text.dumps(artifacts.MANIFEST.write(ONE.manifest))) == ONE.manifest, "as earlier stores kept it"
 
 
 @given(st.integers(0, len(SEALED) * 8 - 1))

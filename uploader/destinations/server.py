@@ -14,7 +14,9 @@ from uploader.model import SymbolId
 from uploader.net.exchange import LOGIN_REMEDY, Absent, Exchanges, Garbled
 from uploader.net.loopback import is_loopback
 from uploader.net.patience import Patience
-from uploader.protocol import matching, verify, wire
+from uploader.protocol import matching, verify
+from uploader.protocol.wire import json_text
+from uploader.protocol.wire.pages import CAPABILITIES, COMMIT, COMMITTED, NEGOTIATION, QUESTION, Commit, Negotiation
 from uploader.protocol.words import (
     GSYM_KIND,
     MAX_CHUNK_SIZE_BYTES,
@@ -105,7 +107,7 @@ class HttpDestination:
             try:
                 answers += self._negotiated(batch)
             except TooLarge as error:
-                if not self._learn(error, sum(len(wire.dumps(wire.question_to_json(one))) for one in batch)):
+                if not self._learn(error, sum(len(json_text.dumps(QUESTION.write(one))) for one in batch)):
                     raise
         return matching.joined(questions, asked, answers)
 
@@ -131,13 +133,13 @@ class HttpDestination:
 
     def commit(self, manifest: Manifest, *, force: bool = False) -> Committed:
         """See `Destination.commit`."""
-        body = wire.dumps({"manifest": wire.manifest_to_json(manifest), "force": force})
+        body = json_text.dumps(COMMIT.write(Commit(manifest=manifest, force=force)))
         try:
             return self._exchanges.ask(
                 "POST",
                 self._path("artifacts:commit"),
                 body=body,
-                read=_json(wire.committed_from_json),
+                read=_json(COMMITTED.read),
                 max_size_bytes=_SMALL_SIZE_BYTES,
                 seconds=self._patience.commit_seconds,
             )
@@ -176,7 +178,7 @@ class HttpDestination:
 
     def _asked_capabilities(self) -> Capabilities:
         said = self._exchanges.ask(
-            "GET", "/v1/capabilities", read=_json(wire.capabilities_from_json), max_size_bytes=_SMALL_SIZE_BYTES
+            "GET", "/v1/capabilities", read=_json(CAPABILITIES.read), max_size_bytes=_SMALL_SIZE_BYTES
         )
         if TOKENS_FEATURE in said.features and self._token is None:
             raise NotAllowed(f"{self._url} wants a token", remedy=LOGIN_REMEDY)
@@ -209,10 +211,10 @@ class HttpDestination:
             return True
 
     def _room_for_questions(self) -> int:
-        return self.capabilities().max_request_size_bytes - len(wire.dumps({"questions": []}))
+        return self.capabilities().max_request_size_bytes - len(json_text.dumps(NEGOTIATION.write(Negotiation())))
 
     def _negotiated(self, batch: Sequence[Question]) -> list[Answer]:
-        body = wire.dumps({"questions": [wire.question_to_json(question) for question in batch]})
+        body = json_text.dumps(NEGOTIATION.write(Negotiation(questions=tuple(batch))))
         return self._exchanges.ask(
             "POST",
             self._path("artifacts:negotiate"),
@@ -239,4 +241,4 @@ class HttpDestination:
 
 
 def _json(read: Callable[[object], T]) -> Callable[[bytes], T]:
-    return lambda data: read(wire.loads(data))
+    return lambda data: read(json_text.loads(data))

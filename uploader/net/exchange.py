@@ -25,7 +25,8 @@ from uploader.errors import (
 )
 from uploader.net.network import Allowance, BoundedTransport, bounded
 from uploader.net.patience import Patience, duration
-from uploader.protocol import wire
+from uploader.protocol.wire import json_text
+from uploader.protocol.wire.pages import TROUBLE
 
 _TRY_AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504})
 _MAX_TROUBLE_SIZE_BYTES = 64 * 1024
@@ -351,14 +352,14 @@ def _body(response: httpx.Response, max_size_bytes: int) -> bytes | None:
 def _said(data: bytes) -> dict[str, str]:
     """The members of the server's error document, cleaned for a terminal; empty where it is none."""
     try:
-        value = wire.loads(data)
+        value = json_text.loads(data)
     except ValueError:
         return {}
     if not isinstance(value, dict):
         return {}
     return {
         name: "".join(character for character in str(value[name])[:1000] if character.isprintable())
-        for name in ("error", "reason", "remedy", "limit_size_bytes")
+        for name in TROUBLE.names
         if value.get(name) is not None
     }
 

@@ -41,7 +41,8 @@ from uploader.pipeline.shard import Shard
 from uploader.pipeline.shortfall import nothing_new
 from uploader.progress import Progress
 from uploader.protocol.chunks import ChunkedFile, compress
-from uploader.protocol.wire import bounded_warnings, unicode_text
+from uploader.protocol.wire.artifacts import bounded_warnings
+from uploader.protocol.wire.json_text import unicode_text
 from uploader.protocol.words import (
     Answer,
     Destination,

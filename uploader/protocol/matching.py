@@ -10,7 +10,10 @@ from collections.abc import Callable, Sequence
 
 from uploader.errors import Refused
 from uploader.model import SymbolId
-from uploader.protocol import wire
+from uploader.protocol.wire import artifacts, json_text
+from uploader.protocol.wire.json_text import MalformedMessage
+from uploader.protocol.wire.kinds import an_array, an_object
+from uploader.protocol.wire.pages import ANSWER, QUESTION, STORED_CHUNK, StoredChunk
 from uploader.protocol.words import Answer, Manifest, Question
 from uploader.values import replace
 
@@ -53,20 +56,15 @@ def answers_to(asked: Sequence[Question]) -> Callable[[bytes], list[Answer]]:
     """Reads one answer for each of the questions, in their order, each about that question's artifact and chunks."""
 
     def read(data: bytes) -> list[Answer]:
-        value = wire.loads(data)
-        given = value.get("answers") if isinstance(value, dict) else None
-        if not isinstance(given, list):
-            raise wire.MalformedMessage("answers: a list is needed")
+        given = an_array(an_object(json_text.loads(data), "answers").get("answers"), "answers")
         if len(given) != len(asked):
-            raise wire.MalformedMessage(f"{len(given)} answers to {len(asked)} questions")
-        answers = [wire.answer_from_json(one) for one in given]
+            raise MalformedMessage(f"{len(given)} answers to {len(asked)} questions")
+        answers = [ANSWER.read(one) for one in given]
         for question, answer in zip(asked, answers, strict=True):
             if answer.identity != question.identity or answer.kind != question.kind:
-                raise wire.MalformedMessage(
-                    f"an answer about {answer.identity} to a question about {question.identity}"
-                )
+                raise MalformedMessage(f"an answer about {answer.identity} to a question about {question.identity}")
             if not frozenset(question.chunks).issuperset(answer.missing_chunks):
-                raise wire.MalformedMessage(f"an answer about {answer.identity} names chunks that were not asked for")
+                raise MalformedMessage(f"an answer about {answer.identity} names chunks that were not asked for")
         return answers
 
     return read
@@ -76,9 +74,8 @@ def stored_chunk(sha256: str, size_bytes: int) -> Callable[[bytes], None]:
     """Reads that this chunk is stored."""
 
     def read(data: bytes) -> None:
-        value = wire.loads(data)
-        if not isinstance(value, dict) or value.get("sha256") != sha256 or value.get("size_bytes") != size_bytes:
-            raise wire.MalformedMessage(f"an answer about something else to chunk {sha256}")
+        if STORED_CHUNK.read(json_text.loads(data)) != StoredChunk(sha256=sha256, size_bytes=size_bytes):
+            raise MalformedMessage(f"an answer about something else to chunk {sha256}")
 
     return read
 
@@ -87,9 +84,9 @@ def manifest_of(symbol_id: SymbolId, kind: str) -> Callable[[bytes], Manifest]:
     """Reads the manifest of the artifact that has this id, as its own or as an alias."""
 
     def read(data: bytes) -> Manifest:
-        manifest = wire.manifest_from_bytes(data)
+        manifest = artifacts.manifest_from_bytes(data)
         if symbol_id not in (manifest.identity.primary, *manifest.identity.aliases) or manifest.kind != kind:
-            raise wire.MalformedMessage(f"the manifest of {manifest.identity} in answer to {symbol_id}")
+            raise MalformedMessage(f"the manifest of {manifest.identity} in answer to {symbol_id}")
         return manifest
 
     return read
@@ -100,14 +97,14 @@ def chunk(sha256: str) -> Callable[[bytes], bytes]:
 
     def read(data: bytes) -> bytes:
         if hashlib.sha256(data).hexdigest() != sha256:
-            raise wire.MalformedMessage(f"other bytes than those of chunk {sha256}")
+            raise MalformedMessage(f"other bytes than those of chunk {sha256}")
         return data
 
     return read
 
 
 def _size_bytes(question: Question) -> int:
-    return len(wire.dumps(wire.question_to_json(question))) + 1
+    return len(json_text.dumps(QUESTION.write(question))) + 1
 
 
 def _cut(question: Question, room_size_bytes: int) -> list[Question]:

@@ -7,8 +7,7 @@ reach symbols. All methods may be called from several threads at once.
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field
+from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
 from uploader.model import Figures, Identity, Provenance, Quality, Shortfall, SymbolId
@@ -42,7 +41,6 @@ class Capabilities:
     max_chunk_size_bytes: int = MAX_CHUNK_SIZE_BYTES
     max_batch: int = 500
     max_request_size_bytes: int = MAX_CHUNK_SIZE_BYTES + 64 * 1024
-    audiences: tuple[str, ...] = ()
     features: tuple[str, ...] = ()
     server: str = ""
 
@@ -108,7 +106,6 @@ class Manifest:
     provenance: Provenance = Provenance()
     created_at: str = ""
     """RFC 3339, UTC."""
-    extra: Mapping[str, str] = field(default_factory=dict)
 
 
 @frozen

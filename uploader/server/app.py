@@ -1,23 +1,36 @@
 """The HTTP face of a store: every page of the protocol. ``docs/protocol.md`` is the authority."""
 
 import os
-from typing import Annotated, Any
+from typing import Annotated
 
 import anyio.to_thread
 from anyio import CapacityLimiter
 from fastapi import APIRouter, Depends, FastAPI, Query, Request
-from fastapi.responses import Response
-from pydantic import BaseModel
-from pydantic.json_schema import models_json_schema
+from fastapi.responses import JSONResponse, Response
 
 from uploader import __version__
 from uploader.errors import NothingFound
 from uploader.model import SymbolId
-from uploader.protocol import wire
+from uploader.protocol.wire.artifacts import MANIFEST
+from uploader.protocol.wire.json_text import is_sha256
+from uploader.protocol.wire.kinds import KIND_FORM
+from uploader.protocol.wire.pages import (
+    ANSWERS,
+    CAPABILITIES,
+    COMMIT,
+    COMMITTED,
+    HEALTH,
+    NEGOTIATION,
+    STORED_CHUNK,
+    Answers,
+    Health,
+    StoredChunk,
+    questions_in,
+)
 from uploader.protocol.words import GSYM_KIND, TOKENS_FEATURE, Capabilities, Manifest
-from uploader.server import models
 from uploader.server.access import Access
 from uploader.server.body import MAX_BODIES_SIZE_BYTES, BodyRoom, parsed
+from uploader.server.describe import DescribedApp, declines, gives, takes
 from uploader.server.download import MEDIA_TYPE, download
 from uploader.server.edge import Edge
 from uploader.server.limit import BodyLimit
@@ -25,31 +38,11 @@ from uploader.server.tokens import Scope, Tokens
 from uploader.server.trouble import MalformedRequest, answer_errors
 from uploader.store.blobs import Blobs
 from uploader.store.store import SymbolStore
+from uploader.values import replace
 
-_MODEL = "#/components/schemas/{model}"
 _PROJECT = "/v1/projects/{project}"
-_ERRORS: dict[int | str, dict[str, Any]] = {
-    status: {"model": models.Trouble} for status in (400, 401, 403, 404, 409, 413, 422, 507)
-}
-KindQuery = Annotated[str, Query(pattern="^[a-z][a-z0-9-]{0,31}$")]
-
-
-class _App(FastAPI):
-    """Describes the bodies, too, that its pages read themselves."""
-
-    def openapi(self) -> dict[str, Any]:
-        """The OpenAPI document."""
-        document = super().openapi()
-        _, described = models_json_schema(
-            [(model, "validation") for model in (models.Negotiation, models.Commit)], ref_template=_MODEL
-        )
-        document["components"]["schemas"].update(described["$defs"])
-        return document
-
-
-def _takes(model: type[BaseModel]) -> dict[str, Any]:
-    schema = {"$ref": _MODEL.format(model=model.__name__)}
-    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
+_ERRORS = declines(400, 401, 403, 404, 409, 413, 422, 507)
+KindQuery = Annotated[str, Query(pattern=f"^{KIND_FORM.pattern}$")]
 
 
 def create_app(
@@ -63,7 +56,7 @@ def create_app(
 
     ``capabilities`` are the limits that it names and keeps; ``max_bodies_size_bytes`` is for all bodies that it holds at a time.
     """
-    app = _App(
+    app = DescribedApp(
         title="symup symbol server",
         version=__version__,
         description="Keeps symbol files as immutable chunks and small manifests.",
@@ -83,22 +76,19 @@ def create_app(
 
 
 def _public(access: Access, capabilities: Capabilities, *, with_tokens: bool) -> APIRouter:
-    router = APIRouter(responses={status: _ERRORS[status] for status in (401, 403)})
+    router = APIRouter(responses=declines(401, 403))
     features = tuple(dict.fromkeys((*capabilities.features, *((TOKENS_FEATURE,) if with_tokens else ()))))
-    document = wire.capabilities_to_json(capabilities) | {
-        "features": list(features),
-        "server": capabilities.server or f"symup {__version__}",
-    }
+    told = replace(capabilities, features=features, server=capabilities.server or f"symup {__version__}")
 
-    @router.get("/healthz", response_model=models.Health)
-    async def healthz() -> dict[str, str]:
+    @router.get("/healthz", responses=gives(HEALTH))
+    async def healthz() -> Response:
         """Whether the server answers."""
-        return {"status": "ok"}
+        return JSONResponse(HEALTH.write(Health()))
 
-    @router.get("/v1/capabilities", response_model=models.CapabilitiesDocument, dependencies=[Depends(access.optional)])
-    async def get_capabilities() -> wire.Json:
+    @router.get("/v1/capabilities", responses=gives(CAPABILITIES), dependencies=[Depends(access.optional)])
+    async def get_capabilities() -> Response:
         """Limits and features. Needs no token, but a wrong one is told."""
-        return document
+        return JSONResponse(CAPABILITIES.write(told))
 
     return router
 
@@ -111,52 +101,51 @@ def _uploading(blobs: Blobs, access: Access, capabilities: Capabilities, room: B
     committing, asking = (CapacityLimiter(max(2, os.cpu_count() or 2)) for _ in range(2))
 
     # FastAPI parses a body that it knows of before it asks who sent it: so these pages read theirs themselves.
-    @router.post(
-        f"{_PROJECT}/artifacts:negotiate", response_model=models.Answers, openapi_extra=_takes(models.Negotiation)
-    )
-    async def negotiate(project: Annotated[str, may_upload], request: Request) -> wire.Json:
+    @router.post(f"{_PROJECT}/artifacts:negotiate", responses=gives(ANSWERS), openapi_extra=takes(NEGOTIATION))
+    async def negotiate(project: Annotated[str, may_upload], request: Request) -> Response:
         """What the store lacks of what a client could send. Changes nothing."""
 
-        def answered(body: bytes) -> wire.Json:
+        def answered(body: bytes) -> Response:
             try:
-                questions = wire.questions_from_json(parsed(body, max_batch=capabilities.max_batch), capabilities)
+                questions = questions_in(
+                    parsed(body, max_batch=capabilities.max_batch), max_batch=capabilities.max_batch
+                )
             except ValueError as error:
                 raise MalformedRequest(str(error)) from error
             answers = SymbolStore(blobs, project).negotiate(questions)
-            return {"answers": [wire.answer_to_json(answer) for answer in answers]}
+            return JSONResponse(ANSWERS.write(Answers(answers=tuple(answers))))
 
         async with room.body(request, max_size_bytes=capabilities.max_request_size_bytes) as body:
             return await anyio.to_thread.run_sync(answered, body, limiter=asking)
 
     @router.put(
         f"{_PROJECT}/chunks/{{sha256}}",
-        response_model=models.StoredChunk,
+        responses=gives(STORED_CHUNK),
         openapi_extra={
             "requestBody": {"required": True, "content": {"application/octet-stream": {"schema": {"type": "string"}}}}
         },
     )
-    async def put_chunk(project: Annotated[str, may_upload], sha256: str, request: Request) -> wire.Json:
+    async def put_chunk(project: Annotated[str, may_upload], sha256: str, request: Request) -> Response:
         """Stores one chunk. Doing it again changes nothing."""
-        if not wire.is_sha256(sha256):
+        if not is_sha256(sha256):
             raise MalformedRequest("a chunk's name is a SHA-256 in lowercase hex")
         async with room.body(request, max_size_bytes=capabilities.max_chunk_size_bytes) as data:
             if not data:
                 raise MalformedRequest("a chunk has at least one byte")
             await anyio.to_thread.run_sync(SymbolStore(blobs, project).put_chunk, sha256, data)
-            return {"sha256": sha256, "size_bytes": len(data)}
+            return JSONResponse(STORED_CHUNK.write(StoredChunk(sha256=sha256, size_bytes=len(data))))
 
-    @router.post(
-        f"{_PROJECT}/artifacts:commit", response_model=models.CommittedDocument, openapi_extra=_takes(models.Commit)
-    )
-    async def commit(project: Annotated[str, may_upload], request: Request) -> wire.Json:
+    @router.post(f"{_PROJECT}/artifacts:commit", responses=gives(COMMITTED), openapi_extra=takes(COMMIT))
+    async def commit(project: Annotated[str, may_upload], request: Request) -> Response:
         """Checks an artifact whole and makes it visible. Doing it again changes nothing."""
 
-        def committed(body: bytes) -> wire.Json:
+        def committed(body: bytes) -> Response:
             try:
-                manifest, force = wire.commit_from_json(parsed(body, max_batch=capabilities.max_batch))
+                asked = COMMIT.read(parsed(body, max_batch=capabilities.max_batch))
             except ValueError as error:
                 raise MalformedRequest(str(error)) from error
-            return wire.committed_to_json(SymbolStore(blobs, project).commit(manifest, force=force))
+            result = SymbolStore(blobs, project).commit(asked.manifest, force=asked.force)
+            return JSONResponse(COMMITTED.write(result))
 
         async with room.body(request, max_size_bytes=capabilities.max_request_size_bytes) as body:
             return await anyio.to_thread.run_sync(committed, body, limiter=committing)
@@ -169,10 +158,10 @@ def _reading(blobs: Blobs, access: Access) -> APIRouter:
     may_read = Depends(access.needs(Scope.READ))
     may_describe = Depends(access.needs(Scope.READ, Scope.UPLOAD))
 
-    @router.get(f"{_PROJECT}/symbols/{{symbol_id}}/manifest", response_model=models.ManifestDocument)
-    def get_manifest(project: Annotated[str, may_describe], symbol_id: str, kind: KindQuery = GSYM_KIND) -> wire.Json:
+    @router.get(f"{_PROJECT}/symbols/{{symbol_id}}/manifest", responses=gives(MANIFEST))
+    def get_manifest(project: Annotated[str, may_describe], symbol_id: str, kind: KindQuery = GSYM_KIND) -> Response:
         """What is stored for an id or an alias."""
-        return wire.manifest_to_json(_found(SymbolStore(blobs, project), symbol_id, kind))
+        return JSONResponse(MANIFEST.write(_found(SymbolStore(blobs, project), symbol_id, kind)))
 
     @router.api_route(
         f"{_PROJECT}/symbols/{{symbol_id}}",
@@ -195,7 +184,7 @@ def _reading(blobs: Blobs, access: Access) -> APIRouter:
     )
     def get_chunk(project: Annotated[str, may_read], sha256: str) -> Response:
         """One chunk's bytes, as they were sent."""
-        if not wire.is_sha256(sha256):
+        if not is_sha256(sha256):
             raise MalformedRequest("a chunk's name is a SHA-256 in lowercase hex")
         data = SymbolStore(blobs, project).chunk(sha256)
         if data is None:

@@ -9,7 +9,7 @@ from fastapi import Request
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from uploader.protocol import wire
+from uploader.protocol.wire import json_text
 from uploader.server.limit import BodyTooLarge
 from uploader.server.trouble import MalformedRequest
 
@@ -64,16 +64,16 @@ async def read_body(request: Request, *, max_size_bytes: int) -> bytes:
     return bytes(data)
 
 
-def parsed(data: bytes, *, max_batch: int) -> wire.Json:
+def parsed(data: bytes, *, max_batch: int) -> json_text.Json:
     """The JSON object in ``data``. Raises `MalformedRequest`, also for more values than a message of that length can mean.
 
     A value of two bytes takes a hundred when it is parsed.
     """
-    values = wire.values_in(data)
+    values = json_text.values_in(data)
     if values > _FREE_VALUES + _VALUES_PER_QUESTION * max_batch + len(data) // _BYTES_PER_VALUE:
         raise MalformedRequest(f"{values} values are too many for a body of {len(data)} bytes")
     try:
-        value = wire.loads(data)
+        value = json_text.loads(data)
     except ValueError as error:
         raise MalformedRequest(f"the body is no JSON: {str(error)[:200]}") from error
     if not isinstance(value, dict):

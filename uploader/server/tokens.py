@@ -14,14 +14,12 @@ from __future__ import annotations
 import enum
 import hashlib
 import hmac
-import secrets
 import tomllib
 from pathlib import Path
 from typing import Any
 
-from uploader.credentials.token import Token
 from uploader.errors import UsageError
-from uploader.protocol.wire import is_sha256
+from uploader.protocol.wire.json_text import is_sha256
 from uploader.store.layout import checked_project
 from uploader.values import frozen
 
@@ -73,19 +71,6 @@ class Tokens:
 def digest_of(secret: str) -> str:
     """What is kept of a token. A plain SHA-256 is enough for what has 256 bits of chance in it."""
     return hashlib.sha256(secret.encode("utf-8", "surrogateescape")).hexdigest()
-
-
-def mint(*, name: str, scopes: frozenset[Scope], project: str) -> tuple[Token, str]:
-    """A new token of 256 random bits, and the lines that make a tokens file know it. Raises `UsageError` for a bad project name."""
-    if project != ANY_PROJECT:
-        checked_project(project)
-    if not name.isprintable() or not scopes:
-        raise UsageError("a token has a printable name and at least one scope")
-    token = Token(f"symup_{secrets.token_urlsafe(32)}", origin="new")
-    quoted = name.replace("\\", "\\\\").replace('"', '\\"')
-    shown = ", ".join(f'"{scope}"' for scope in sorted(scopes))
-    lines = f'[[token]]\nname = "{quoted}"\nsha256 = "{digest_of(token.reveal())}"\nscopes = [{shown}]\nproject = "{project}"\n'
-    return token, lines
 
 
 def read_tokens(path: Path) -> Tokens:

@@ -10,6 +10,7 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from uploader.errors import ArtifactMismatch, ChunkMismatch, NotAllowed, NothingFound, Refused, StoreDamaged, SymupError
+from uploader.protocol.wire.pages import TROUBLE, Trouble
 from uploader.server.limit import BodyTooLarge
 
 _log = logging.getLogger(__name__)
@@ -50,7 +51,7 @@ _HTTP_REASONS = {
 
 
 def answer_errors(app: FastAPI) -> None:
-    """Makes ``app`` answer every error with a `uploader.server.models.Trouble` document."""
+    """Makes ``app`` answer every error with a `Trouble` document."""
     app.add_exception_handler(SymupError, _on_symup_error)
     app.add_exception_handler(RequestValidationError, _on_invalid)
     app.add_exception_handler(HTTPException, _on_http)
@@ -67,7 +68,7 @@ def trouble(
     headers: dict[str, str] | None = None,
 ) -> JSONResponse:
     """The answer that tells of one error."""
-    document = {"error": error, "reason": reason, "remedy": remedy, "limit_size_bytes": limit_size_bytes}
+    document = TROUBLE.write(Trouble(error=error, reason=reason, remedy=remedy, limit_size_bytes=limit_size_bytes))
     return JSONResponse(
         {name: value for name, value in document.items() if value is not None}, status_code=status, headers=headers
     )

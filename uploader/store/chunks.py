@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable
 
 from uploader.errors import ChunkMismatch, Refused, StoreDamaged
-from uploader.protocol import wire
+from uploader.protocol.wire.json_text import is_sha256
 from uploader.protocol.words import MAX_CHUNK_SIZE_BYTES, Manifest
 from uploader.store import layout
 from uploader.store.blobs import Blobs
@@ -21,7 +21,7 @@ class Chunks:
 
     def put(self, sha256: str, data: bytes) -> None:
         """Stores a chunk, idempotently; one that lies there damaged is replaced. Raises `ChunkMismatch`, `Refused`."""
-        if not wire.is_sha256(sha256):
+        if not is_sha256(sha256):
             raise ChunkMismatch("a chunk's name is a SHA-256 in lowercase hex")
         if not 0 < len(data) <= MAX_CHUNK_SIZE_BYTES:
             raise Refused(f"a chunk has 1 to {MAX_CHUNK_SIZE_BYTES} bytes, not {len(data)}")

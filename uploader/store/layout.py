@@ -16,7 +16,8 @@ import re
 
 from uploader.errors import UsageError
 from uploader.model import IdScheme, SymbolId
-from uploader.protocol.wire import KIND, is_sha256
+from uploader.protocol.wire.json_text import is_sha256
+from uploader.protocol.wire.kinds import KIND_FORM
 
 PROJECT = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?")
 
@@ -45,7 +46,7 @@ def chunk_prefix(project: str) -> str:
 
 def manifest_key(project: str, symbol_id: SymbolId, kind: str) -> str:
     """The key of an artifact's manifest. Raises `ValueError` for a malformed kind."""
-    if not KIND.fullmatch(kind):
+    if not KIND_FORM.fullmatch(kind):
         raise ValueError(f"not a kind of artifact: {kind[:80]!r}")
     name = symbol_id.value if symbol_id.scheme is IdScheme.GNU else f"{symbol_id.scheme}-{symbol_id.value}"
     return f"{project}/artifacts/{symbol_id.value[:2]}/{name}/{kind}.json"

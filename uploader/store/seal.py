@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 
-from uploader.protocol import wire
+from uploader.protocol.wire import json_text
+from uploader.protocol.wire.artifacts import MANIFEST, manifest_value, stored_manifest
+from uploader.protocol.wire.json_text import MalformedMessage
 from uploader.protocol.words import Manifest
 
 _SEAL = "seal"
@@ -12,8 +14,8 @@ _SEAL = "seal"
 
 def sealed(manifest: Manifest) -> bytes:
     """The bytes to keep."""
-    members = wire.manifest_to_json(manifest)
-    return wire.dumps({**members, _SEAL: _digest(members)})
+    members = MANIFEST.write(manifest)
+    return json_text.dumps({**members, _SEAL: _digest(members)})
 
 
 def opened(data: bytes) -> Manifest:
@@ -21,11 +23,11 @@ def opened(data: bytes) -> Manifest:
 
     Raises `ValueError` for what is none, and for one that isn't what was sealed.
     """
-    value = wire.manifest_value(data)
+    value = manifest_value(data)
     if isinstance(value, dict) and _SEAL in value and value.pop(_SEAL) != _digest(value):
-        raise wire.MalformedMessage("the manifest is not the one that was stored")
-    return wire.stored_manifest(value)
+        raise MalformedMessage("the manifest is not the one that was stored")
+    return stored_manifest(value)
 
 
 def _digest(members: object) -> str:
-    return hashlib.sha256(wire.dumps(members)).hexdigest()
+    return hashlib.sha256(json_text.dumps(members)).hexdigest()

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 
 from uploader.errors import ArtifactMismatch, NothingFound, Refused, StoreDamaged
 from uploader.model import SymbolId
-from uploader.protocol import verify, wire
+from uploader.protocol import verify
+from uploader.protocol.wire.json_text import is_sha256
 from uploader.protocol.words import GSYM_KIND, Answer, Committed, Manifest, Question
 from uploader.store import layout
 from uploader.store.asking import Asking, Entry, is_new, told_lost
@@ -143,7 +144,7 @@ class SymbolStore:
         candidates = [
             info
             for info in self._blobs.list(layout.chunk_prefix(self._project))
-            if info.modified_at < unmodified_since and wire.is_sha256(info.key.rpartition("/")[2])
+            if info.modified_at < unmodified_since and is_sha256(info.key.rpartition("/")[2])
         ]
         named: set[str] = set()
         if candidates:
