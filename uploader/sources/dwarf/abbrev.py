@@ -15,6 +15,7 @@ from array import array
 import cython
 
 from uploader.core.columns import grown, zeros
+from uploader.core.numbers import NumberReader
 from uploader.errors import MalformedDwarf
 from uploader.sources.dwarf.constants import (
     FORM_ADDR,
@@ -192,7 +193,7 @@ HAS_OTHER_NAME = cython.declare(
 )
 
 
-class Abbrevs:
+class Abbrevs(NumberReader):
     """All abbreviation tables of one `.debug_abbrev` section, compiled on request.
 
     ``table`` must not be called while another thread walks. All work and memory together are bounded by a multiple of the section's size,
@@ -200,8 +201,7 @@ class Abbrevs:
     """
 
     def __init__(self, data: bytes | memoryview) -> None:
-        self.data = data if len(data) else b"\0"
-        self.data_size = len(data)
+        super().__init__(data)
         self._table_at: dict[tuple[int, int, int, int], int] = {}
         self._refused: dict[tuple[int, int, int, int], str] = {}
         self._budget = 4 * len(data) + 65536
@@ -219,7 +219,7 @@ class Abbrevs:
         self.step = zeros("i", steps)
         self.step_slot = zeros("i", steps)
         self.step_form = zeros("i", steps)
-        self.step_constant = zeros("q", steps)
+        self.step_constant = zeros("Q", steps)
         self.code_index = zeros("i", abbreviations)
         self.table_first = zeros("i", 64)
         self.table_codes = zeros("i", 64)
@@ -230,14 +230,13 @@ class Abbrevs:
         self.captured_step = zeros("i", 64)
         self.captured_slot = zeros("i", 64)
         self.captured_form = zeros("i", 64)
-        self.captured_constant = zeros("q", 64)
+        self.captured_constant = zeros("Q", 64)
         self.codes = zeros("Q", 64)
         self.abbreviation_room = abbreviations
         self.step_room = steps
         self.captured_room = 64
         self.code_room = 64
         self.code_total = 0
-        self.position = 0
         self.offset_size = 4
         self._count = 0
         self._step_count = 0
@@ -320,40 +319,6 @@ class Abbrevs:
         self._asked.append(self.forms)
         return table
 
-    def _leb(self, p: cython.Py_ssize_t) -> cython.ulonglong:
-        """An unsigned LEB128 cut to 56 bits; ``position`` is left behind it."""
-        result: cython.ulonglong = 0
-        byte: cython.ulonglong
-        shift: cython.int = 0
-        while True:
-            byte = self.data[p]
-            p += 1
-            if shift < 56:
-                result |= (byte & 0x7F) << shift
-            shift += 7
-            if byte < 0x80:
-                break
-        self.position = p
-        return result
-
-    def _signed_leb(self, p: cython.Py_ssize_t) -> cython.longlong:
-        """A signed LEB128 of at most 63 bits; ``position`` is left behind it."""
-        result: cython.longlong = 0
-        byte: cython.longlong
-        shift: cython.int = 0
-        while True:
-            byte = self.data[p]
-            p += 1
-            if shift < 56:
-                result |= (byte & 0x7F) << shift
-            shift += 7
-            if byte < 0x80:
-                break
-        if byte & 0x40 and shift < 63:
-            result -= cython.cast(cython.longlong, 1) << shift
-        self.position = p
-        return result
-
     def _read_table(self, p: cython.Py_ssize_t) -> cython.int:
         """Reads declarations up to the table's end. Gives 0, 1 for an unknown form, 2 for an absurd size; `IndexError` where cut off."""
         code: cython.ulonglong
@@ -366,18 +331,18 @@ class Abbrevs:
         declared: cython.bint
         run: cython.int
         capture_run: cython.int
-        constant: cython.longlong
+        constant: cython.ulonglong
         n: cython.Py_ssize_t
         skip: cython.Py_ssize_t
         captured: cython.Py_ssize_t
         i: cython.Py_ssize_t
         self.position = p
         while p < self.data_size:
-            code = self._leb(p)
+            code = self.uleb(p)
             p = self.position
             if code == 0:
                 break
-            tag = self._leb(p)
+            tag = self.uleb(p)
             p = self.position
             n = self._count
             if n + 1 >= self.abbreviation_room:
@@ -391,12 +356,12 @@ class Abbrevs:
             run = 0
             capture_run = 0
             while True:
-                attribute = self._leb(p)
-                form = self._leb(self.position)
+                attribute = self.uleb(p)
+                form = self.uleb(self.position)
                 p = self.position
                 constant = 0
                 if form == 0x21:
-                    constant = self._signed_leb(p)
+                    constant = self.sleb(p)
                     p = self.position
                 if attribute == 0 and form == 0:
                     break
@@ -485,7 +450,7 @@ class Abbrevs:
         return 0
 
     def _capture(
-        self, at: cython.Py_ssize_t, step: cython.int, slot: cython.int, form: cython.int, constant: cython.longlong
+        self, at: cython.Py_ssize_t, step: cython.int, slot: cython.int, form: cython.int, constant: cython.ulonglong
     ) -> cython.Py_ssize_t:
         self.captured_step[at] = step
         self.captured_slot[at] = slot

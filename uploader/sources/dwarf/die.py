@@ -10,22 +10,22 @@ from array import array
 
 import cython
 
+from uploader.core.numbers import NumberReader
 from uploader.errors import MalformedDwarf
+from uploader.sources.dwarf import constants
 from uploader.sources.dwarf.abbrev import Abbrevs, form_step
 from uploader.sources.dwarf.constants import SLOT_COUNT
 from uploader.sources.dwarf.unit_columns import UnitColumns
 
-MASK_64 = 0xFFFFFFFFFFFFFFFF
+FORM_SDATA = cython.declare(cython.int, constants.FORM_SDATA)
 
 
-class DieReader:
+class DieReader(NumberReader):
     """Decodes DIEs at offsets of one `.debug_info`. ``value[slot]`` and ``form[slot]`` count where ``present`` has the slot's bit."""
 
     def __init__(self, data: bytes | memoryview, abbrevs: Abbrevs, *, little_endian: bool) -> None:
-        self._bytes = data
-        self.data = data
+        super().__init__(data, little_endian=little_endian)
         self.abbrevs = abbrevs
-        self.little_endian = little_endian
         self.address_size = 8
         self.offset_size = 4
         self.unit_offset = 0
@@ -35,7 +35,6 @@ class DieReader:
         self.value = array("Q", [0]) * SLOT_COUNT
         self.form = array("i", [0]) * SLOT_COUNT
         self.present = 0
-        self.position = 0
 
     def enter(
         self,
@@ -92,7 +91,7 @@ class DieReader:
         code: cython.longlong = byte
         self.position = offset + 1
         if byte >= 0x80:
-            wide: cython.ulonglong = self.leb(offset, False)
+            wide: cython.ulonglong = self.uleb(offset)
             code = cython.cast(cython.longlong, wide) if wide < 0x7FFFFFFF else 0x7FFFFFFF
         if code == 0:
             return -1
@@ -103,52 +102,6 @@ class DieReader:
             with cython.gil:
                 raise MalformedDwarf(f"the DIE at 0x{offset:x} has the unknown abbreviation {code}")
         return index
-
-    def leb(self, p: cython.longlong, signed: cython.bint) -> cython.ulonglong:
-        """Reads a LEB128 at ``p`` into 64 bits, sign-extended where asked; ``position`` is left behind it (DWARF 5 §7.6)."""
-        result: cython.ulonglong = 0
-        byte: cython.ulonglong
-        shift: cython.int = 0
-        while True:
-            byte = self.data[p]
-            p += 1
-            if shift < 63:
-                result |= (byte & 0x7F) << shift
-            elif shift == 63:
-                result |= (byte & 1) << shift
-            shift += 7
-            if byte < 0x80:
-                break
-        if signed and byte & 0x40 and shift < 64:
-            ones: cython.ulonglong = 0xFFFFFFFFFFFFFFFF
-            low_bits: cython.ulonglong = (cython.cast(cython.ulonglong, 1) << shift) - 1
-            result |= ones ^ low_bits
-        self.position = p
-        return result
-
-    def fixed(self, p: cython.longlong, size: cython.int) -> cython.ulonglong:
-        """Reads an unsigned integer of ``size`` bytes; of wider ones (data16) the low 64 bits."""
-        result: cython.ulonglong = 0
-        i: cython.int
-        if self.little_endian and size == 4:
-            result = self.data[p + 3]
-            result = (result << 8) | self.data[p + 2]
-            result = (result << 8) | self.data[p + 1]
-            return (result << 8) | self.data[p]
-        if size == 1:
-            return self.data[p]
-        if size > 8:
-            p = p if self.little_endian else p + size - 8
-            size = 8
-        if self.little_endian:
-            i = size - 1
-            while i >= 0:
-                result = (result << 8) | self.data[p + i]
-                i -= 1
-        else:
-            for i in range(size):
-                result = (result << 8) | self.data[p + i]
-        return result
 
     def skip_form(self, p: cython.longlong, step: cython.int) -> cython.Py_ssize_t:
         """The offset behind a form that needs a look (a negative step of `abbrev`)."""
@@ -173,10 +126,10 @@ class DieReader:
             length = self.fixed(p, 4)
             p += 4
         elif step == -6:
-            length = self.leb(p, False)
+            length = self.uleb(p)
             p = self.position
         elif step == -7:
-            form = self.leb(p, False)
+            form = self.uleb(p)
             p = self.position
             inner = self.step_of(form)
             if inner >= 0:
@@ -223,7 +176,7 @@ class DieReader:
                 continue
             form = self.abbrevs.step_form[i]
             if step == -7:
-                raw = self.leb(p, False)
+                raw = self.uleb(p)
                 p = self.position
                 step = self.step_of(raw)
                 form = raw
@@ -231,14 +184,14 @@ class DieReader:
                 raw = self.fixed(p, step) if step else 1
                 p += step
             elif step == -1:
-                raw = self.leb(p, form == 0x0D)
-                p = self.position
+                raw = self.data[p]
+                if raw >= 0x80 or form == FORM_SDATA:
+                    raw = self.sleb(p) if form == FORM_SDATA else self.uleb(p)
+                    p = self.position
+                else:
+                    p += 1
             elif step == -8:
-                raw = (
-                    cython.cast(cython.ulonglong, self.abbrevs.step_constant[i])
-                    if cython.compiled
-                    else self.abbrevs.step_constant[i] & MASK_64
-                )
+                raw = self.abbrevs.step_constant[i]
             else:
                 raw = p
                 p = self.skip_form(p, step)

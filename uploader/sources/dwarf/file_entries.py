@@ -7,6 +7,7 @@ from array import array
 import cython
 
 from uploader.core.columns import grown
+from uploader.core.numbers import NumberReader
 from uploader.errors import MalformedDwarf
 from uploader.sources.dwarf.abbrev import form_step
 from uploader.sources.dwarf.constants import FORM_STRING
@@ -24,16 +25,12 @@ STEP_BLOCK = cython.declare(cython.int, -6)
 
 @cython.final
 @cython.cclass
-class FileEntries:
+class FileEntries(NumberReader):
     """All entries of the headers read so far: the form and value of a path, and for a file the index of its directory.
 
     The value of a string in place is its offset.
     """
 
-    data: cython.const[cython.uchar][::1]
-    data_size: cython.longlong
-    little_endian: cython.bint
-    position: cython.longlong
     count: cython.Py_ssize_t
     form: cython.uint[::1]
     value: cython.ulonglong[::1]
@@ -44,10 +41,7 @@ class FileEntries:
     plan_length: cython.int
 
     def __init__(self, data: bytes | memoryview, *, little_endian: bool) -> None:
-        self.data = data if len(data) else b"\0"
-        self.data_size = len(data)
-        self.little_endian = little_endian
-        self.position = 0
+        super().__init__(data, little_endian=little_endian)
         self.count = 0
         self.form = array("I", [0]) * 64
         self.value = array("Q", [0]) * 64
@@ -129,15 +123,15 @@ class FileEntries:
         count = self.data[at]
         self.position = at + 1
         for i in range(count):
-            self.plan_content[i] = self._leb(self.position)
-            form = self._leb(self.position)
+            self.plan_content[i] = self.uleb(self.position)
+            form = self.uleb(self.position)
             step = form_step(form, address_size, offset_size, 5)
             if step is None or step < -6:
                 raise MalformedDwarf(f"an unknown form 0x{form:x} in a line table")
             self.plan_form[i] = form
             self.plan_step[i] = step
         self.plan_length = count
-        return self._leb(self.position)
+        return self.uleb(self.position)
 
     @cython.cfunc
     @cython.nogil
@@ -160,10 +154,10 @@ class FileEntries:
                 step = self.plan_step[i]
                 value = 0
                 if step >= 0:
-                    value = self._fixed(p, step)
+                    value = self.fixed(p, step)
                     p += step
                 elif step == STEP_LEB:
-                    value = self._leb(p)
+                    value = self.uleb(p)
                     p = self.position
                 elif step == STEP_CSTRING:
                     value = p
@@ -173,13 +167,13 @@ class FileEntries:
                         value = self.data[p]
                         p += 1
                     elif step == STEP_BLOCK:
-                        value = self._leb(p)
+                        value = self.uleb(p)
                         p = self.position
                     elif step == STEP_BLOCK2:
-                        value = self._fixed(p, 2)
+                        value = self.fixed(p, 2)
                         p += 2
                     else:
-                        value = self._fixed(p, 4)
+                        value = self.fixed(p, 4)
                         p += 4
                     if value > cython.cast(cython.ulonglong, self.data_size):
                         return True
@@ -226,9 +220,9 @@ class FileEntries:
         directory: cython.ulonglong
         top: cython.ulonglong = 0xFFFFFFFF
         form: cython.uint = 0x08
-        directory = self._leb(self._behind_string(p, end))
-        self._leb(self.position)
-        self._leb(self.position)
+        directory = self.uleb(self._behind_string(p, end))
+        self.uleb(self.position)
+        self.uleb(self.position)
         self._put(form, name, cython.cast(cython.uint, directory) if directory < top else NO_DIRECTORY)
         return 0
 
@@ -244,41 +238,6 @@ class FileEntries:
         self.position = p
         with cython.gil:
             raise IndexError
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(0xFFFFFFFFFFFFFFFE, check=True)
-    def _leb(self, p: cython.longlong) -> cython.ulonglong:
-        """An unsigned LEB128 into 64 bits; ``position`` is left behind it."""
-        result: cython.ulonglong = 0
-        byte: cython.ulonglong
-        shift: cython.int = 0
-        while True:
-            byte = self.data[p]
-            p += 1
-            if shift < 63:
-                result |= (byte & 0x7F) << shift
-            elif shift == 63:
-                result |= (byte & 1) << shift
-            shift += 7
-            if byte < 0x80:
-                break
-        self.position = p
-        return result
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(0xFFFFFFFFFFFFFFFE, check=True)
-    def _fixed(self, p: cython.longlong, size: cython.int) -> cython.ulonglong:
-        """An unsigned integer of ``size`` bytes; of wider ones the low 64 bits."""
-        result: cython.ulonglong = 0
-        i: cython.int
-        if size > 8:
-            p = p if self.little_endian else p + size - 8
-            size = 8
-        for i in range(size):
-            result = (result << 8) | self.data[p + (size - 1 - i if self.little_endian else i)]
-        return result
 
     @cython.cfunc
     @cython.nogil

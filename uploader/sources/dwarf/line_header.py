@@ -141,21 +141,3 @@ def _read_lists(header: LineHeader, at: int, offset_size: int) -> None:
         entries.read_files(entries.behind(), end)
     header.directory_count = header.first_file - header.first_directory
     header.file_count = len(entries) - header.first_file
-
-
-def read_uleb(data: bytes | memoryview, at: int) -> tuple[int, int]:
-    """(value, offset behind it) of an unsigned LEB128; raises `IndexError` where it is cut off."""
-    value = data[at]
-    at += 1
-    if value < 0x80:
-        return value, at
-    value &= 0x7F
-    shift = 7
-    while True:
-        byte = data[at]
-        at += 1
-        if shift < 64:
-            value |= (byte & 0x7F) << shift
-        shift += 7
-        if byte < 0x80:
-            return value & 0xFFFFFFFFFFFFFFFF, at

@@ -12,6 +12,7 @@ from array import array
 import cython
 
 from uploader.core.columns import grown, zeros
+from uploader.core.numbers import NumberReader
 from uploader.sources.dwarf.line_header import LineHeader
 
 NO_FILE = 0xFFFFFFFF
@@ -19,14 +20,12 @@ NO_FILE = 0xFFFFFFFF
 
 @cython.final
 @cython.cclass
-class LineReader:
+class LineReader(NumberReader):
     """The rows of the tables read so far: those of table ``t`` are ``table_first[t]:table_first[t + 1]``.
 
     ``row_file`` is a file's slot: what ``read`` was given as the table's first, plus the file's place in the table.
     """
 
-    data: cython.const[cython.uchar][::1]
-    little_endian: cython.bint
     executable_start: cython.ulonglong[::1]
     executable_end: cython.ulonglong[::1]
     executable_count: cython.int
@@ -59,12 +58,10 @@ class LineReader:
     file_base: cython.ulonglong
     file_count: cython.ulonglong
     first_slot: cython.uint
-    position: cython.longlong
     defined: list[int]
 
     def __init__(self, data: bytes | memoryview, executable: list[tuple[int, int]], *, little_endian: bool) -> None:
-        self.data = data
-        self.little_endian = little_endian
+        super().__init__(data, little_endian=little_endian)
         self.executable_start = array("Q", [start for start, _ in executable] or [0])
         self.executable_end = array("Q", [end for _, end in executable] or [0])
         self.executable_count = len(executable)
@@ -96,7 +93,6 @@ class LineReader:
         self.file_base = 0
         self.file_count = 0
         self.first_slot = 0
-        self.position = 0
         self.defined = []
 
     def defined_files(self) -> list[int]:
@@ -201,7 +197,7 @@ class LineReader:
                     line = (line - value) & low_32
                 self._row(address, file, line)
             elif opcode == 0:
-                length = self._leb(p, False)
+                length = self._short(p)
                 p = self.position
                 if length == 0:
                     continue
@@ -235,7 +231,7 @@ class LineReader:
             elif opcode == 1:
                 self._row(address, file, line)
             elif opcode == 2:
-                advance = self._leb(p, False)
+                advance = self._short(p)
                 p = self.position
                 if operations == 1:
                     address = (address + minimum * advance) & mask
@@ -244,14 +240,14 @@ class LineReader:
                     address = (address + minimum * (advance // operations)) & mask
                     operation = advance % operations
             elif opcode == 3:
-                value = self._leb(p, True)
+                value = self.sleb(p)
                 p = self.position
                 line = (line + value) & low_32
             elif opcode == 4:
-                file = self._leb(p, False)
+                file = self._short(p)
                 p = self.position
             elif opcode == 5 or opcode == 12:
-                self._leb(p, False)
+                self._short(p)
                 p = self.position
             elif opcode == 6 or opcode == 7 or opcode == 10 or opcode == 11:
                 pass
@@ -276,7 +272,7 @@ class LineReader:
                 operation = 0
             else:
                 for _ in range(lengths[opcode - 1]):
-                    self._leb(p, False)
+                    self._short(p)
                     p = self.position
         if p > end:
             return 1
@@ -288,25 +284,13 @@ class LineReader:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(0xFFFFFFFFFFFFFFFE, check=True)
-    def _leb(self, p: cython.longlong, signed: cython.bint) -> cython.ulonglong:
-        result: cython.ulonglong = 0
-        ones: cython.ulonglong = 0xFFFFFFFFFFFFFFFF
-        byte: cython.ulonglong
-        shift: cython.int = 0
-        while True:
-            byte = self.data[p]
-            p += 1
-            if shift < 63:
-                result |= (byte & 0x7F) << shift
-            elif shift == 63:
-                result |= (byte & 1) << shift
-            shift += 7
-            if byte < 0x80:
-                break
-        if signed and byte & 0x40 and shift < 64:
-            result |= ones ^ ((cython.cast(cython.ulonglong, 1) << shift) - 1)
-        self.position = p
-        return result
+    def _short(self, p: cython.longlong) -> cython.ulonglong:
+        """The unsigned LEB128 at ``p``, without a call where it is one byte, as most are; ``position`` is left behind it."""
+        byte: cython.ulonglong = self.data[p]
+        if byte >= 0x80:
+            return self.uleb(p)
+        self.position = p + 1
+        return byte
 
     @cython.cfunc
     @cython.nogil

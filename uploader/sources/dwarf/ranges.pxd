@@ -1,2 +1,3 @@
+from uploader.core.numbers cimport NumberReader
 from uploader.sources.dwarf.unit_columns cimport UnitColumns
 from uploader.symbols.touching cimport join_touching

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 import cython
 
 from uploader.core.columns import grown, zeros
+from uploader.core.numbers import NumberReader
 from uploader.sources.dwarf.sections import DwarfSections
 from uploader.sources.dwarf.unit_columns import UnitColumns
 from uploader.symbols.touching import join_touching
@@ -22,13 +23,13 @@ class RangeReader:
     multiple of the sections' size, however often a hostile file refers to one list.
     """
 
-    ranges: cython.const[cython.uchar][::1]
+    ranges: NumberReader
     ranges_size: cython.longlong
-    rnglists: cython.const[cython.uchar][::1]
+    rnglists: NumberReader
     rnglists_size: cython.longlong
-    addresses: cython.const[cython.uchar][::1]
+    leb_end: cython.longlong
+    addresses: NumberReader
     addresses_size: cython.longlong
-    little_endian: cython.bint
     budget: cython.longlong
 
     units: UnitColumns
@@ -42,13 +43,17 @@ class RangeReader:
 
     def __init__(self, sections: DwarfSections, units: UnitColumns, size_bytes: int = 0) -> None:
         """``size_bytes`` is about how much of `.debug_info` will ask in one go."""
-        self.ranges = sections.ranges
+        little_endian = sections.little_endian
+        self.ranges = NumberReader(sections.ranges, little_endian=little_endian)
         self.ranges_size = len(sections.ranges)
-        self.rnglists = sections.rnglists
+        self.rnglists = NumberReader(sections.rnglists, little_endian=little_endian)
         self.rnglists_size = len(sections.rnglists)
-        self.addresses = sections.addresses
+        # A LEB128 that begins before here ends in the section.
+        self.leb_end = self.rnglists_size
+        while self.leb_end > 0 and sections.rnglists[self.leb_end - 1] >= 0x80:
+            self.leb_end -= 1
+        self.addresses = NumberReader(sections.addresses, little_endian=little_endian)
         self.addresses_size = len(sections.addresses)
-        self.little_endian = sections.little_endian
         self.budget = 0
         self.units = units
         self.count = 0
@@ -153,7 +158,7 @@ class RangeReader:
                 base = 12 if size == 4 else 20
             if value >= self.rnglists_size or base + value * size + size > self.rnglists_size:
                 return self._drop()
-            at: cython.ulonglong = self._fixed(self.rnglists, base + value * size, size)
+            at: cython.ulonglong = self.rnglists.fixed(base + value * size, size)
             if at >= cython.cast(cython.ulonglong, self.rnglists_size):
                 return self._drop()
             value = base + cython.cast(cython.longlong, at)
@@ -175,8 +180,8 @@ class RangeReader:
         self.position = p
         while p + 2 * size <= self.ranges_size and self.budget > 0:
             self.budget -= 1
-            start = self._fixed(self.ranges, p, size)
-            end = self._fixed(self.ranges, p + size, size)
+            start = self.ranges.fixed(p, size)
+            end = self.ranges.fixed(p + size, size)
             p += 2 * size
             if start == 0 and end == 0:
                 return 0
@@ -210,7 +215,7 @@ class RangeReader:
         end: cython.ulonglong
         while p < self.rnglists_size and self.budget > 0:
             self.budget -= 1
-            kind = self.rnglists[p]
+            kind = self.rnglists.data[p]
             self.position = p + 1
             if kind == 0:
                 return 0
@@ -270,24 +275,15 @@ class RangeReader:
     def _leb(self) -> cython.ulonglong:
         """An unsigned LEB128 of `.debug_rnglists`; ``position`` becomes -1 where it is cut off."""
         p: cython.longlong = self.position
-        result: cython.ulonglong = 0
-        byte: cython.ulonglong
-        shift: cython.int = 0
-        if p < 0:
+        if p < 0 or p >= self.leb_end:
+            self.position = -1
             return 0
-        while p < self.rnglists_size:
-            byte = self.rnglists[p]
-            p += 1
-            if shift < 63:
-                result |= (byte & 0x7F) << shift
-            elif shift == 63:
-                result |= (byte & 1) << shift
-            shift += 7
-            if byte < 0x80:
-                self.position = p
-                return result
-        self.position = -1
-        return 0
+        value: cython.ulonglong = self.rnglists.data[p]
+        self.position = p + 1
+        if value >= 0x80:
+            value = self.rnglists.uleb(p)
+            self.position = self.rnglists.position
+        return value
 
     @cython.cfunc
     @cython.nogil
@@ -299,7 +295,7 @@ class RangeReader:
             self.position = -1
             return 0
         self.position = p + size
-        return self._fixed(self.rnglists, p, size)
+        return self.rnglists.fixed(p, size)
 
     @cython.cfunc
     @cython.nogil
@@ -313,7 +309,7 @@ class RangeReader:
         at: cython.longlong = self.units.addr_base[unit] + cython.cast(cython.longlong, index) * stride
         if at < 0 or at + size > self.addresses_size:
             return self._unknown()
-        return self._fixed(self.addresses, at, size)
+        return self.addresses.fixed(at, size)
 
     @cython.cfunc
     @cython.nogil
@@ -321,16 +317,6 @@ class RangeReader:
     def _unknown(self) -> cython.ulonglong:
         self.dropped += 1
         return 0
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(0xFFFFFFFFFFFFFFFE, check=True)
-    def _fixed(self, data: cython.const[cython.uchar][::1], p: cython.longlong, size: cython.int) -> cython.ulonglong:
-        result: cython.ulonglong = 0
-        i: cython.int
-        for i in range(size):
-            result = (result << 8) | data[p + (size - 1 - i if self.little_endian else i)]
-        return result
 
     @cython.cfunc
     @cython.nogil

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from uploader.core.numbers import NumberReader
 from uploader.errors import InputError
 from uploader.objects.elf.elf_file import ElfFile
 from uploader.sources.dwarf.abbrev import Abbrevs
 from uploader.sources.dwarf.batches import Code, Part, walked
-from uploader.sources.dwarf.line_header import read_uleb
 from uploader.sources.dwarf.linked import LinkedFiles, opened
 from uploader.sources.dwarf.names import NameReader
 from uploader.sources.dwarf.sections import load_sections
@@ -103,7 +103,7 @@ def _sup(data: bytes, little_endian: bool) -> tuple[bool, Link] | None:
     name, end, _ = data[3:].partition(b"\0")
     if not end:
         return None
-    size, at = read_uleb(data, 4 + len(name))
+    size, at = NumberReader(data).read_uleb(4 + len(name))
     return data[2] != 0, Link(name=name, id=data[at : at + size])
 
 

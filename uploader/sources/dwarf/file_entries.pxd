@@ -1,0 +1,1 @@
+from uploader.core.numbers cimport NumberReader
