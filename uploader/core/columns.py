@@ -53,14 +53,6 @@ def grown(column: Any, wanted: int) -> memoryview:
     return bigger
 
 
-def resized(column: array[int], used: int, capacity: int) -> array[int]:
-    """The first ``used`` items of an array, as far as it has them, and zeros up to ``capacity``."""
-    bigger = array(column.typecode, bytes(column.itemsize * capacity))
-    kept = column[:used]
-    bigger[: len(kept)] = kept
-    return bigger
-
-
 def first_of(column: Any, count: int) -> array[int]:
     """The first ``count`` items of a column, in the memory where they are."""
     return cast("array[int]", memoryview(column)[:count])

@@ -7,10 +7,9 @@ from array import array
 
 from uploader.errors import MalformedGsym
 from uploader.gsym.function_info_decoder import decode_function_infos
-from uploader.gsym.inline_tree_decoder import decode_inline_trees
 from uploader.gsym.layout import ADDRESS_OFFSET_TYPES, MAX_UINT64, Data, Header, Section, parse_header
-from uploader.gsym.line_table_decoder import decode_line_tables
 from uploader.gsym.merged_functions import check_merged_functions, decode_merged_functions
+from uploader.gsym.payloads import decode_payloads
 from uploader.gsym.strings import number_offsets, read_strings
 from uploader.symbols.columns import SymbolTable
 
@@ -29,30 +28,11 @@ def decode(data: Data) -> tuple[Header, SymbolTable]:
         raise MalformedGsym("the GSYM string table doesn't begin and end with a zero byte")
     table = SymbolTable(start=_starts(data, header))
     table.files = read_files(data, header, strings)
-    infos = decode_function_infos(
-        data,
-        table.start,
-        info_offsets(data, header),
-        end_bytes=header.function_infos.end_bytes,
-        name_bytes=header.offset_size_bytes,
-        little_endian=header.little_endian,
-        strict=True,
-    )
+    infos = decode_function_infos(data, header, table.start, info_offsets(data, header), strict=True)
     table.end = infos.end
-    file_count = len(table.files)
-    decode_line_tables(data, table, infos.line_begin, infos.line_end, file_count=file_count, strict=True)
-    node_name_offsets = decode_inline_trees(
-        data,
-        table,
-        infos.inline_begin,
-        infos.inline_end,
-        file_count=file_count,
-        name_bytes=header.offset_size_bytes,
-        little_endian=header.little_endian,
-        strict=True,
-    )
+    node_name_offsets = decode_payloads(data, header, table, infos, strict=True)
     alias_offsets = array("Q")
-    if any(infos.merged_end):
+    if any(infos.merged.end):
         merged = decode_merged_functions(data, header, table.start, infos)
         check_merged_functions(data, header, table, merged)
         alias_offsets = merged.infos.name

@@ -9,15 +9,27 @@ from array import array
 
 import cython
 
-from uploader.gsym.layout import INFO_END, INFO_INLINE_TREE, INFO_LINE_TABLE, INFO_MERGED_FUNCTIONS, Data
+from uploader.core.columns import taken
+from uploader.gsym.layout import (
+    INFO_END,
+    INFO_INLINE_TREE,
+    INFO_LINE_TABLE,
+    INFO_MERGED_FUNCTIONS,
+    MAX_UINT64,
+    Data,
+    Header,
+)
+from uploader.gsym.payload_reader import Payloads
 from uploader.gsym.reader import REASONS as READER_REASONS
 from uploader.gsym.reader import GsymReader
 from uploader.values import frozen
 
 END_OF_LIST = cython.declare(cython.ulonglong, INFO_END)
-LINE_TABLE = cython.declare(cython.ulonglong, INFO_LINE_TABLE)
-INLINE_TREE = cython.declare(cython.ulonglong, INFO_INLINE_TREE)
-MERGED_FUNCTIONS = cython.declare(cython.ulonglong, INFO_MERGED_FUNCTIONS)
+KINDS = cython.declare(cython.ulonglong, INFO_MERGED_FUNCTIONS + 1)
+"""The kinds below are told apart; `INFO_END` is one of them."""
+
+LAST_ADDRESS = cython.declare(cython.ulonglong, MAX_UINT64)
+NUMBER_BYTES = cython.declare(cython.int, 4)
 
 SHARED_SLACK_BYTES = cython.declare(cython.ulonglong, 65540)
 """By so much may shared records, each time they are, outweigh all up to there: what `sharing` allows, and the padding of one."""
@@ -43,86 +55,67 @@ SHARED_TOO_OFTEN = cython.declare(cython.int, 7)
 
 @frozen
 class FunctionInfos:
-    """What records say, an entry a record. Begins and ends are bytes into the file, both 0 where there is none."""
+    """What records say, an entry a record."""
 
     end: array[int]
     """The address behind the function."""
     name: array[int]
     """String offset, unchecked."""
-    line_begin: array[int]
-    line_end: array[int]
-    inline_begin: array[int]
-    inline_end: array[int]
-    merged_begin: array[int]
-    merged_end: array[int]
     record_end: array[int]
+    """The offset behind the record."""
+    lines: Payloads
+    inlines: Payloads
+    merged: Payloads
 
 
 @cython.final
 @cython.cclass
 class _Decoder(GsymReader):
+    """Reads records one after the other. Where the data of kind ``k`` lies stands in item ``k * records + piece`` of two columns."""
+
     starts: cython.ulonglong[::1]
     offsets: cython.ulonglong[::1]
     ends: cython.ulonglong[::1]
     names: cython.ulonglong[::1]
-    line_begin: cython.ulonglong[::1]
-    line_end: cython.ulonglong[::1]
-    inline_begin: cython.ulonglong[::1]
-    inline_end: cython.ulonglong[::1]
-    merged_begin: cython.ulonglong[::1]
-    merged_end: cython.ulonglong[::1]
     record_end: cython.ulonglong[::1]
+    payload_begin: cython.ulonglong[::1]
+    payload_end: cython.ulonglong[::1]
     own: cython.ulonglong[::1]
     own_count: cython.Py_ssize_t
+    records: cython.Py_ssize_t
     name_bytes: cython.int
     strict: cython.bint
 
-    def __init__(
-        self,
-        data: Data,
-        starts: array[int],
-        offsets: array[int],
-        columns: FunctionInfos,
-        limit: int,
-        name_bytes: int,
-        little: bool,
-        strict: bool,
-    ) -> None:
-        GsymReader.__init__(self, data, "a function info", REASONS, little)
+    def __init__(self, data: Data, header: Header, starts: array[int], offsets: array[int], strict: bool) -> None:
+        GsymReader.__init__(self, data, "a function info", REASONS, header.little_endian)
+        self.records = len(starts)
         self.starts = starts
         self.offsets = offsets
-        self.ends = columns.end
-        self.names = columns.name
-        self.line_begin = columns.line_begin
-        self.line_end = columns.line_end
-        self.inline_begin = columns.inline_begin
-        self.inline_end = columns.inline_end
-        self.merged_begin = columns.merged_begin
-        self.merged_end = columns.merged_end
-        self.record_end = columns.record_end
+        self.ends, self.names, self.record_end = _zeros(3, len(starts))
+        self.payload_begin, self.payload_end = _zeros(2, KINDS * len(starts))
         self.own = array("Q", [0]) * max(len(starts), 1)
         self.own_count = 0
-        self.end = limit
-        self.name_bytes = name_bytes
+        self.end = header.function_infos.end_bytes
+        self.name_bytes = header.offset_size_bytes
         self.strict = strict
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1)
-    def record(self, piece: cython.Py_ssize_t) -> cython.int:
+    def read_record(self, piece: cython.Py_ssize_t) -> cython.int:
         start: cython.ulonglong = self.starts[piece]
-        limit: cython.ulonglong = 0xFFFFFFFFFFFFFFFF
-        size: cython.ulonglong = self.fixed(4)
-        if size > limit - start or (self.strict and size == 0):
+        size: cython.ulonglong = self.fixed(NUMBER_BYTES)
+        if size > LAST_ADDRESS - start or (self.strict and size == 0):
             self.fail(BAD_SIZE)
         self.ends[piece] = start + size
         self.names[piece] = self.fixed(self.name_bytes)
         kind: cython.ulonglong
         length: cython.ulonglong
         left: cython.ulonglong
+        place: cython.Py_ssize_t
         while True:
-            kind = self.fixed(4)
-            length = self.fixed(4)
+            kind = self.fixed(NUMBER_BYTES)
+            length = self.fixed(NUMBER_BYTES)
             if kind == END_OF_LIST:
                 if length != 0 and self.strict:
                     self.fail(BAD_END)
@@ -130,21 +123,12 @@ class _Decoder(GsymReader):
             left = self.end - self.at
             if length > left:
                 self.fail(CUT_OFF)
-            if kind == LINE_TABLE:
-                if self.line_end[piece] != 0 and self.strict:
+            if kind < KINDS:
+                place = cython.cast(cython.Py_ssize_t, kind) * self.records + piece
+                if self.payload_end[place] != 0 and self.strict:
                     self.fail(TWICE)
-                self.line_begin[piece] = self.at
-                self.line_end[piece] = self.at + length
-            elif kind == INLINE_TREE:
-                if self.inline_end[piece] != 0 and self.strict:
-                    self.fail(TWICE)
-                self.inline_begin[piece] = self.at
-                self.inline_end[piece] = self.at + length
-            elif kind == MERGED_FUNCTIONS:
-                if self.merged_end[piece] != 0 and self.strict:
-                    self.fail(TWICE)
-                self.merged_begin[piece] = self.at
-                self.merged_end[piece] = self.at + length
+                self.payload_begin[place] = self.at
+                self.payload_end[place] = self.at + length
             self.at += length
         return 0
 
@@ -167,8 +151,9 @@ class _Decoder(GsymReader):
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1)
-    def records(self, count: cython.Py_ssize_t) -> cython.int:
+    def read_records(self) -> cython.int:
         piece: cython.Py_ssize_t
+        count: cython.Py_ssize_t = self.records
         file_end: cython.ulonglong = self.end
         before: cython.ulonglong = 0
         shared: cython.ulonglong = 0
@@ -179,7 +164,7 @@ class _Decoder(GsymReader):
             self.at = self.offsets[piece]
             if self.offsets[piece] < before and not self.known(self.offsets[piece]):
                 self.fail(RUNS_INTO_NEXT)
-            self.record(piece)
+            self.read_record(piece)
             self.record_end[piece] = self.at
             if self.offsets[piece] < before:
                 shared += self.record_end[piece] - self.offsets[piece]
@@ -193,39 +178,38 @@ class _Decoder(GsymReader):
                 self.fail(OVERLAPS)
         return 0
 
-    def run(self, count: cython.Py_ssize_t) -> None:
+    def read(self) -> FunctionInfos:
         with cython.nogil:
-            self.records(count)
+            self.read_records()
+        return FunctionInfos(
+            end=taken(self.ends, self.records),
+            name=taken(self.names, self.records),
+            record_end=taken(self.record_end, self.records),
+            lines=self._payloads(INFO_LINE_TABLE),
+            inlines=self._payloads(INFO_INLINE_TREE),
+            merged=self._payloads(INFO_MERGED_FUNCTIONS),
+        )
+
+    def _payloads(self, kind: int) -> Payloads:
+        first, last = kind * self.records, (kind + 1) * self.records
+        return Payloads(
+            begin=array("Q", memoryview(self.payload_begin)[first:last]),
+            end=array("Q", memoryview(self.payload_end)[first:last]),
+        )
+
+
+def _zeros(columns: int, items: int) -> list[array[int]]:
+    return [array("Q", [0]) * items for _ in range(columns)]
 
 
 def decode_function_infos(
-    data: Data,
-    starts: array[int],
-    offsets: array[int],
-    *,
-    end_bytes: int,
-    name_bytes: int,
-    little_endian: bool,
-    strict: bool,
+    data: Data, header: Header, starts: array[int], offsets: array[int], *, strict: bool
 ) -> FunctionInfos:
-    """Reads the records at ``offsets``, which have to follow each other without overlap, up to ``end_bytes``.
+    """Reads the records at ``offsets``, which have to follow each other without overlap.
 
     Functions may share one, but those shared may hardly outweigh the others: a small file can't decode to a large table.
 
     Other kinds of data than `FunctionInfos` has are skipped. Strict also asks for sizes over 0 and for pieces that don't
     overlap. Raises `MalformedGsym`. Releases the GIL.
     """
-    columns = [array("Q", [0]) * len(starts) for _ in range(9)]
-    infos = FunctionInfos(
-        end=columns[0],
-        name=columns[1],
-        line_begin=columns[2],
-        line_end=columns[3],
-        inline_begin=columns[4],
-        inline_end=columns[5],
-        merged_begin=columns[6],
-        merged_end=columns[7],
-        record_end=columns[8],
-    )
-    _Decoder(data, starts, offsets, infos, end_bytes, name_bytes, little_endian, strict).run(len(starts))
-    return infos
+    return _Decoder(data, header, starts, offsets, strict).read()

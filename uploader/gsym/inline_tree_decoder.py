@@ -9,19 +9,20 @@ from array import array
 
 import cython
 
-from uploader.core.columns import resized
+from uploader.core.columns import grown, taken
 from uploader.errors import MalformedGsym
-from uploader.gsym.layout import MAX_INLINE_DEPTH, Data
-from uploader.gsym.reader import REASONS as READER_REASONS
-from uploader.gsym.reader import GsymReader
+from uploader.gsym.layout import MAX_INLINE_DEPTH, MAX_UINT32, MAX_UINT64, Data, Header
+from uploader.gsym.payload_reader import PayloadReader, Payloads
 from uploader.symbols.columns import SymbolTable
+from uploader.symbols.table_columns import GrowingTable
 
 DEPTH_LIMIT = cython.declare(cython.Py_ssize_t, MAX_INLINE_DEPTH)
-MAX_ITEMS = cython.declare(cython.Py_ssize_t, 0xFFFFFFFF)
-MAX_CALL_LINE = cython.declare(cython.ulonglong, 0xFFFFFFFF)
+MAX_ITEMS = cython.declare(cython.Py_ssize_t, MAX_UINT32)
+MAX_CALL_LINE = cython.declare(cython.ulonglong, MAX_UINT32)
+LAST_ADDRESS = cython.declare(cython.ulonglong, MAX_UINT64)
+RANGE_MIN_BYTES = cython.declare(cython.ulonglong, 2)
 
 REASONS = (
-    *READER_REASONS,
     "has a root that is not its function",
     "nests too deeply",
     "has a node outside its parent",
@@ -43,71 +44,30 @@ BAD_FLAG = cython.declare(cython.int, 8)
 
 @cython.final
 @cython.cclass
-class _Decoder(GsymReader):
-    node_first: cython.uint[::1]
-    node_depth: cython.uint[::1]
-    node_name: cython.ulonglong[::1]
-    node_call_file: cython.uint[::1]
-    node_call_line: cython.uint[::1]
-    range_first: cython.uint[::1]
-    range_start: cython.ulonglong[::1]
-    range_end: cython.ulonglong[::1]
+class _Decoder(PayloadReader):
+    made: GrowingTable
+    name_offset: cython.ulonglong[::1]
+    name_room: cython.Py_ssize_t
     run_end: cython.ulonglong[::1]
+    run_room: cython.Py_ssize_t
+    base: cython.ulonglong
     parent: cython.uint[::1]
     last_end: cython.ulonglong[::1]
-    node_columns: list  # type: ignore[type-arg]  # Cython takes the bare builtin as an attribute's type
-    range_columns: list  # type: ignore[type-arg]  # Cython takes the bare builtin as an attribute's type
-    node_capacity: cython.Py_ssize_t
-    range_capacity: cython.Py_ssize_t
-    nodes: cython.Py_ssize_t
-    ranges: cython.Py_ssize_t
-    files: cython.ulonglong
+    ordered: cython.bint
     name_bytes: cython.int
-    strict: cython.bint
+    name: cython.ulonglong
+    call_file: cython.uint
+    call_line: cython.uint
 
-    def __init__(
-        self, data: Data, node_first: array[int], files: int, name_bytes: int, little: bool, strict: bool
-    ) -> None:
-        GsymReader.__init__(self, data, "an inline tree", REASONS, little)
-        self.node_first = node_first
-        self.files = files
-        self.name_bytes = name_bytes
-        self.strict = strict
-        self.node_columns = [array("I"), array("Q"), array("I"), array("I"), array("I")]
-        self.range_columns = [array("Q"), array("Q"), array("Q")]
+    def __init__(self, data: Data, header: Header, strict: bool) -> None:
+        PayloadReader.__init__(self, data, header, "an inline tree", REASONS, strict)
+        self.made = GrowingTable()
+        self.name_offset = self.run_end = array("Q")
+        self._give_names_room(0)
+        self._give_runs_room(0)
         self.parent = array("I", [0]) * (MAX_INLINE_DEPTH + 2)
         self.last_end = array("Q", [0]) * (MAX_INLINE_DEPTH + 2)
-        self.node_capacity = 0
-        self.range_capacity = 0
-        self.nodes = 0
-        self.ranges = 0
-        self.grow_nodes(16)
-        self.grow_ranges(16)
-        self.range_first[0] = 0
-
-    @cython.cfunc
-    @cython.exceptval(-1)
-    def grow_nodes(self, more: cython.Py_ssize_t) -> cython.int:
-        capacity: cython.Py_ssize_t = self.nodes + self.nodes // 2 + more
-        self.node_columns = [resized(column, self.nodes + 1, capacity + 1) for column in self.node_columns]
-        self.node_depth = self.node_columns[0]
-        self.node_name = self.node_columns[1]
-        self.node_call_file = self.node_columns[2]
-        self.node_call_line = self.node_columns[3]
-        self.range_first = self.node_columns[4]
-        self.node_capacity = capacity
-        return 0
-
-    @cython.cfunc
-    @cython.exceptval(-1)
-    def grow_ranges(self, more: cython.Py_ssize_t) -> cython.int:
-        capacity: cython.Py_ssize_t = self.ranges + self.ranges // 2 + more
-        self.range_columns = [resized(column, self.ranges, capacity) for column in self.range_columns]
-        self.range_start = self.range_columns[0]
-        self.range_end = self.range_columns[1]
-        self.run_end = self.range_columns[2]
-        self.range_capacity = capacity
-        return 0
+        self.name_bytes = header.offset_size_bytes
 
     @cython.cfunc
     @cython.nogil
@@ -119,21 +79,21 @@ class _Decoder(GsymReader):
         middle: cython.Py_ssize_t
         item: cython.Py_ssize_t
         begin: cython.ulonglong
-        parent_first: cython.Py_ssize_t = self.range_first[parent]
-        for item in range(self.range_first[node], self.ranges):
-            begin = self.range_start[item]
+        parent_first: cython.Py_ssize_t = self.made.range_first[parent]
+        for item in range(self.made.range_first[node], self.made.ranges):
+            begin = self.made.range_start[item]
             low = parent_first
-            high = self.range_first[parent + 1]
+            high = self.made.range_first[parent + 1]
             while high - low > 1:
                 middle = (low + high) // 2
-                if self.range_start[middle] <= begin:
+                if self.made.range_start[middle] <= begin:
                     low = middle
                 else:
                     high = middle
             if (
-                begin < self.range_start[low]
-                or begin >= self.range_end[low]
-                or self.range_end[item] > self.run_end[low]
+                begin < self.made.range_start[low]
+                or begin >= self.made.range_end[low]
+                or self.made.range_end[item] > self.run_end[low]
             ):
                 self.fail(OUTSIDE)
         return 0
@@ -145,42 +105,48 @@ class _Decoder(GsymReader):
         self, count: cython.ulonglong, base: cython.ulonglong, start: cython.ulonglong, end: cython.ulonglong
     ) -> cython.int:
         """Reads a node's ranges; strict, they ascend and lie in ``start`` to ``end``."""
-        most: cython.ulonglong = (self.end - self.at) // 2
+        most: cython.ulonglong = (self.end - self.at) // RANGE_MIN_BYTES
         if count > most:
             self.fail(CUT_OFF)
-        wanted: cython.Py_ssize_t = count
-        if self.ranges + wanted > self.range_capacity:
-            with cython.gil:
-                self.grow_ranges(wanted)
-        first: cython.Py_ssize_t = self.ranges
         item: cython.Py_ssize_t
         begin: cython.ulonglong
         size: cython.ulonglong
-        limit: cython.ulonglong = 0xFFFFFFFFFFFFFFFF
+        wanted: cython.Py_ssize_t = count
+        first: cython.Py_ssize_t = self.made.ranges
         for item in range(first, first + wanted):
             begin = self.uleb()
-            if begin > limit - base:
+            if begin > LAST_ADDRESS - base:
                 self.fail(TOO_LARGE)
             begin += base
             size = self.uleb()
-            if size > limit - begin:
+            if size > LAST_ADDRESS - begin:
                 self.fail(TOO_LARGE)
             if self.strict:
-                if size == 0 or (item > first and begin < self.range_end[item - 1]):
+                if size == 0 or (item > first and begin < self.made.range_end[item - 1]):
                     self.fail(DISORDER)
                 if begin < start or begin + size > end:
                     self.fail(OUTSIDE)
-            self.range_start[item] = begin
-            self.range_end[item] = begin + size
-            self.run_end[item] = begin + size
-        self.ranges += wanted
-        if self.ranges > MAX_ITEMS:
+            self.made.put_range(begin, begin + size)
+        if self.made.ranges > MAX_ITEMS:
             self.fail(TOO_LARGE)
-        item = first + wanted - 1
+        return self.find_runs(first)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def find_runs(self, first: cython.Py_ssize_t) -> cython.int:
+        """Sets, of each range from ``first`` on, where the last of those ends that follow it without a gap."""
+        item: cython.Py_ssize_t = self.made.ranges - 1
+        if self.run_room < self.made.range_room:
+            with cython.gil:
+                self._give_runs_room(self.made.range_room)
+        self.run_end[item] = self.made.range_end[item]
         while item > first:
             item -= 1
-            if self.range_end[item] == self.range_start[item + 1]:
+            if self.made.range_end[item] == self.made.range_start[item + 1]:
                 self.run_end[item] = self.run_end[item + 1]
+            else:
+                self.run_end[item] = self.made.range_end[item]
         return 0
 
     @cython.cfunc
@@ -195,76 +161,87 @@ class _Decoder(GsymReader):
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1)
-    def read_call(self, node: cython.Py_ssize_t) -> cython.int:
+    def read_call(self) -> cython.int:
         """Reads a node's name, call file and call line."""
-        self.node_name[node] = self.fixed(self.name_bytes)
+        self.name = self.fixed(self.name_bytes)
         file: cython.ulonglong = self.uleb()
         line: cython.ulonglong = self.uleb()
         if file >= self.files:
             self.fail(BAD_FILE)
         if line > MAX_CALL_LINE:
             self.fail(TOO_LARGE)
-        self.node_call_file[node] = file
-        self.node_call_line[node] = line
+        self.call_file = file
+        self.call_line = line
         return 0
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1)
-    def tree(self, start: cython.ulonglong, end: cython.ulonglong) -> cython.int:
-        """Reads one tree of the piece ``start`` to ``end``. The root takes the next node's place and is then overwritten."""
-        first: cython.Py_ssize_t = self.nodes
-        first_range: cython.Py_ssize_t = self.ranges
+    def read_root(self, start: cython.ulonglong, end: cython.ulonglong) -> cython.bint:
+        """Reads the root, which is the function itself, and keeps nothing of it but its begin; tells whether it has children."""
+        first_range: cython.Py_ssize_t = self.made.ranges
         count: cython.ulonglong = self.uleb()
         if count == 0:
             self.fail(BAD_ROOT)
         self.read_ranges(count, start, start, end)
-        if self.strict and (count != 1 or self.range_start[first_range] != start or self.range_end[first_range] != end):
+        self.base = self.made.range_start[first_range]
+        if self.strict and (count != 1 or self.base != start or self.made.range_end[first_range] != end):
             self.fail(BAD_ROOT)
-        base: cython.ulonglong = self.range_start[first_range]
-        self.ranges = first_range
-        has_children: cython.int = self.read_flag()
-        if self.nodes >= self.node_capacity:
-            with cython.gil:
-                self.grow_nodes(16)
-        self.read_call(first)
-        if self.strict and (self.node_call_file[first] != 0 or self.node_call_line[first] != 0):
+        self.made.ranges = first_range
+        has_children: cython.bint = self.read_flag()
+        self.read_call()
+        if self.strict and (self.call_file != 0 or self.call_line != 0):
             self.fail(BAD_ROOT)
-        depth: cython.Py_ssize_t = has_children
-        deepest: cython.Py_ssize_t = 1
-        self.last_end[1] = 0
-        ordered: cython.bint = True
-        node: cython.Py_ssize_t
+        return has_children
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def read_node(
+        self, count: cython.ulonglong, depth: cython.Py_ssize_t, start: cython.ulonglong, end: cython.ulonglong
+    ) -> cython.bint:
+        """Reads a node of so many ranges; tells whether it has children."""
+        node: cython.Py_ssize_t = self.made.nodes
+        first_range: cython.Py_ssize_t = self.made.ranges
         parent: cython.Py_ssize_t
+        if node >= MAX_ITEMS:
+            self.fail(TOO_LARGE)
+        if depth == 1:
+            self.read_ranges(count, self.base, start, end)
+        else:
+            parent = self.parent[depth - 1]
+            self.read_ranges(count, self.made.range_start[self.made.range_first[parent]], start, end)
+            if self.strict:
+                self.check_inside(node, parent)
+        has_children: cython.bint = self.read_flag()
+        self.read_call()
+        self.made.put_node(depth, 0, self.call_file, self.call_line)
+        if self.name_room < self.made.node_room:
+            with cython.gil:
+                self._give_names_room(self.made.node_room)
+        self.name_offset[node] = self.name
+        if self.made.range_start[first_range] < self.last_end[depth]:
+            self.ordered = False
+        self.last_end[depth] = self.made.range_end[self.made.ranges - 1]
+        self.parent[depth] = node
+        return has_children
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def payload(self, start: cython.ulonglong, end: cython.ulonglong) -> cython.Py_ssize_t:
+        """Reads one tree."""
+        first: cython.Py_ssize_t = self.made.nodes
+        depth: cython.Py_ssize_t = 1 if self.read_root(start, end) else 0
+        deepest: cython.Py_ssize_t = 1
+        count: cython.ulonglong
+        self.last_end[1] = 0
+        self.ordered = True
         while depth > 0:
             count = self.uleb()
             if count == 0:
                 depth -= 1
-                continue
-            if self.nodes >= self.node_capacity:
-                with cython.gil:
-                    self.grow_nodes(16)
-            if self.nodes >= MAX_ITEMS:
-                self.fail(TOO_LARGE)
-            node = self.nodes
-            first_range = self.ranges
-            if depth == 1:
-                self.read_ranges(count, base, start, end)
-            else:
-                parent = self.parent[depth - 1]
-                self.read_ranges(count, self.range_start[self.range_first[parent]], start, end)
-                if self.strict:
-                    self.check_inside(node, parent)
-            self.range_first[node + 1] = self.ranges
-            has_children = self.read_flag()
-            self.read_call(node)
-            self.node_depth[node] = depth
-            self.nodes += 1
-            if self.range_start[first_range] < self.last_end[depth]:
-                ordered = False
-            self.last_end[depth] = self.range_end[self.ranges - 1]
-            self.parent[depth] = node
-            if has_children:
+            elif self.read_node(count, depth, start, end):
                 if depth >= DEPTH_LIMIT:
                     self.fail(TOO_DEEP)
                 depth += 1
@@ -274,93 +251,52 @@ class _Decoder(GsymReader):
         if self.strict:
             if self.at != self.end:
                 self.fail(TRAILING)
-            if not ordered:
-                self.check_disjoint(first)
-        return 0
+            if not self.ordered:
+                with cython.gil:
+                    self._check_disjoint(first)
+        return self.made.nodes
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
-    def check_disjoint(self, first: cython.Py_ssize_t) -> cython.int:
+    def _check_disjoint(self, first: int) -> None:
         """Holds the ranges of one tree to what makes siblings disjoint: no two of one depth overlap."""
-        with cython.gil:
-            _check_disjoint(first, self.nodes, self.node_columns, self.range_columns)
-        return 0
+        made = self.made
+        spans = sorted(
+            (made.node_depth[node], made.range_start[item], made.range_end[item])
+            for node in range(first, made.nodes)
+            for item in range(made.range_first[node], made.range_first[node + 1])
+        )
+        for before, after in zip(spans, spans[1:], strict=False):
+            if before[0] == after[0] and before[2] > after[1]:
+                raise MalformedGsym(f"inlined calls overlap at address {after[1]:#x}")
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
-    def pieces(
-        self,
-        starts: cython.ulonglong[::1],
-        ends: cython.ulonglong[::1],
-        payload_begin: cython.ulonglong[::1],
-        payload_end: cython.ulonglong[::1],
-        count: cython.Py_ssize_t,
-    ) -> cython.int:
-        piece: cython.Py_ssize_t
-        for piece in range(count):
-            if payload_begin[piece] != payload_end[piece]:
-                self.at = payload_begin[piece]
-                self.end = payload_end[piece]
-                self.tree(starts[piece], ends[piece])
-            self.node_first[piece + 1] = self.nodes
-        return 0
+    def _give_names_room(self, items: int) -> None:
+        self.name_offset = grown(self.name_offset, items)
+        self.name_room = len(self.name_offset)
 
-    def run(
-        self, starts: array[int], ends: array[int], payload_begin: array[int], payload_end: array[int]
-    ) -> list[array[int]]:
-        begin: cython.ulonglong[::1] = starts
-        until: cython.ulonglong[::1] = ends
-        payload_from: cython.ulonglong[::1] = payload_begin
-        payload_to: cython.ulonglong[::1] = payload_end
-        count: cython.Py_ssize_t = len(starts)
-        with cython.nogil:
-            self.pieces(begin, until, payload_from, payload_to, count)
-        nodes = [column[: self.nodes] for column in self.node_columns[:4]]
-        ranges = [column[: self.ranges] for column in self.range_columns[:2]]
-        return [*nodes, self.node_columns[4][: self.nodes + 1], *ranges]
+    def _give_runs_room(self, items: int) -> None:
+        self.run_end = grown(self.run_end, items)
+        self.run_room = len(self.run_end)
 
-
-def _check_disjoint(first: int, last: int, node_columns: list[array[int]], range_columns: list[array[int]]) -> None:
-    depths, range_first = node_columns[0], node_columns[4]
-    starts, ends = range_columns[0], range_columns[1]
-    spans = sorted(
-        (depths[node], starts[item], ends[item])
-        for node in range(first, last)
-        for item in range(range_first[node], range_first[node + 1])
-    )
-    for before, after in zip(spans, spans[1:], strict=False):
-        if before[0] == after[0] and before[2] > after[1]:
-            raise MalformedGsym(f"inlined calls overlap at address {after[1]:#x}")
+    def fill(self, table: SymbolTable) -> array[int]:
+        """Gives a table the nodes and ranges of all pieces; returns the offsets of the nodes' names."""
+        made = self.made
+        table.node_depth = taken(made.node_depth, made.nodes)
+        table.node_call_file = taken(made.node_call_file, made.nodes)
+        table.node_call_line = taken(made.node_call_line, made.nodes)
+        table.range_first = taken(made.range_first, made.nodes + 1)
+        table.range_start = taken(made.range_start, made.ranges)
+        table.range_end = taken(made.range_end, made.ranges)
+        return taken(self.name_offset, made.nodes)
 
 
 def decode_inline_trees(
-    data: Data,
-    table: SymbolTable,
-    payload_begin: array[int],
-    payload_end: array[int],
-    *,
-    file_count: int,
-    name_bytes: int,
-    little_endian: bool,
-    strict: bool,
+    data: Data, header: Header, table: SymbolTable, payloads: Payloads, *, strict: bool
 ) -> array[int]:
     """Fills the node and range columns of ``table``, whose pieces are there, from their inline trees in ``data``.
 
-    ``payload_begin`` and ``payload_end`` are byte offsets, checked by the caller; an empty payload means no inline tree. The
+    The places of ``payloads`` were checked by the caller; an empty one means no inline tree. The
     nodes' names are given back as string offsets, unchecked; ``node_name`` stays empty. Strict holds the nodes to the
     invariants of `SymbolTable`; otherwise their ranges stay as they are. Raises `MalformedGsym`. Releases the GIL.
     """
-    table.node_first = array("I", [0]) * (len(table) + 1)
-    decoder = _Decoder(data, table.node_first, file_count, name_bytes, little_endian, strict)
-    (
-        table.node_depth,
-        name_offsets,
-        table.node_call_file,
-        table.node_call_line,
-        table.range_first,
-        table.range_start,
-        table.range_end,
-    ) = decoder.run(table.start, table.end, payload_begin, payload_end)
-    return name_offsets
+    decoder = _Decoder(data, header, strict)
+    table.node_first = decoder.read(table, payloads)
+    return decoder.fill(table)

@@ -10,167 +10,78 @@ from array import array
 
 import cython
 
-from uploader.core.columns import grown, zeros
 from uploader.errors import InputError
 from uploader.gsym.layout import MAX_INLINE_DEPTH
+from uploader.gsym.writer import PayloadWriter
 from uploader.symbols.columns import SymbolTable
+from uploader.symbols.table_columns import TableColumns
 
 DEPTH_LIMIT = cython.declare(cython.Py_ssize_t, MAX_INLINE_DEPTH)
 NODE_MAX_BYTES = cython.declare(cython.Py_ssize_t, 48)
 RANGE_MAX_BYTES = cython.declare(cython.Py_ssize_t, 24)
+END_OF_CHILDREN = cython.declare(cython.uchar, 0)
 
 
 @cython.final
 @cython.cclass
-class _Encoder:
-    start: cython.ulonglong[::1]
-    end: cython.ulonglong[::1]
-    name: cython.uint[::1]
-    node_first: cython.uint[::1]
-    node_depth: cython.uint[::1]
-    node_name: cython.uint[::1]
-    node_call_file: cython.uint[::1]
-    node_call_line: cython.uint[::1]
-    range_first: cython.uint[::1]
-    range_start: cython.ulonglong[::1]
-    range_end: cython.ulonglong[::1]
+class _Encoder(PayloadWriter):
+    table: TableColumns
     file_number: cython.uint[::1]
     name_offset: cython.ulonglong[::1]
-    ends: cython.ulonglong[::1]
-    base: cython.ulonglong[::1]
-    out: cython.uchar[::1]
-    capacity: cython.Py_ssize_t
-    at: cython.Py_ssize_t
     name_bytes: cython.int
-    little: cython.bint
+    base: cython.ulonglong[::1]
 
     def __init__(
         self,
         table: SymbolTable,
         file_number: array[int],
         name_offset: array[int],
-        ends: array[int],
         name_bytes: int,
         little: bool,
-        capacity: int,
+        room_bytes: int,
     ) -> None:
-        self.start = table.start
-        self.end = table.end
-        self.name = table.name
-        self.node_first = table.node_first
-        self.node_depth = table.node_depth
-        self.node_name = table.node_name
-        self.node_call_file = table.node_call_file
-        self.node_call_line = table.node_call_line
-        self.range_first = table.range_first
-        self.range_start = table.range_start
-        self.range_end = table.range_end
+        PayloadWriter.__init__(self, room_bytes, little)
+        self.table = TableColumns(table)
         self.file_number = file_number
         self.name_offset = name_offset
-        self.ends = ends
-        self.base = array("Q", [0]) * (MAX_INLINE_DEPTH + 1)
-        self.out = zeros("B", capacity)
-        self.capacity = capacity
-        self.at = 0
         self.name_bytes = name_bytes
-        self.little = little
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
-    def reserve(self, size_bytes: cython.Py_ssize_t) -> cython.int:
-        """Makes room for so many bytes more."""
-        if self.at + size_bytes <= self.capacity:
-            return 0
-        with cython.gil:
-            self._grow(size_bytes)
-        return 0
-
-    def _grow(self, size_bytes: int) -> None:
-        self.out = grown(self.out, self.capacity + size_bytes)
-        self.capacity = len(self.out)
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
-    def put_uleb(self, value: cython.ulonglong) -> cython.int:
-        at: cython.Py_ssize_t = self.at
-        while value >= 0x80:
-            self.out[at] = (value & 0x7F) | 0x80
-            at += 1
-            value >>= 7
-        self.out[at] = value
-        self.at = at + 1
-        return 0
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
-    def put_name(self, name: cython.uint) -> cython.int:
-        value: cython.ulonglong = self.name_offset[name]
-        at: cython.Py_ssize_t = self.at
-        byte: cython.int
-        for byte in range(self.name_bytes):
-            if self.little:
-                self.out[at] = (value >> (8 * byte)) & 0xFF
-            else:
-                self.out[at] = (value >> (8 * (self.name_bytes - 1 - byte))) & 0xFF
-            at += 1
-        self.at = at
-        return 0
+        self.base = array("Q", [0]) * (MAX_INLINE_DEPTH + 1)
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1)
     def refuse(self, node: cython.Py_ssize_t) -> cython.int:
         with cython.gil:
-            if self.range_first[node] == self.range_first[node + 1]:
+            if self.table.range_first[node] == self.table.range_first[node + 1]:
                 raise InputError("an inlined call without a range can't be held in GSYM")
-            raise InputError(f"inlined calls nest {self.node_depth[node]} deep, more than GSYM readers can follow")
+            raise InputError(
+                f"inlined calls nest {self.table.node_depth[node]} deep, more than GSYM readers can follow"
+            )
         return 0
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1)
-    def put_tree(self, piece: cython.Py_ssize_t) -> cython.int:
-        first: cython.Py_ssize_t = self.node_first[piece]
-        last: cython.Py_ssize_t = self.node_first[piece + 1]
+    def payload(self, piece: cython.Py_ssize_t) -> cython.int:
+        """The tree of a piece, without a byte where it has no nodes."""
+        first: cython.Py_ssize_t = self.table.node_first[piece]
+        last: cython.Py_ssize_t = self.table.node_first[piece + 1]
         if first == last:
             return 0
-        self.reserve(NODE_MAX_BYTES)
-        self.base[0] = self.start[piece]
-        self.put_uleb(1)
-        self.put_uleb(0)
-        self.put_uleb(self.end[piece] - self.start[piece])
-        self.put_uleb(1)
-        self.put_name(self.name[piece])
-        self.put_uleb(0)
-        self.put_uleb(0)
+        self.put_root(piece)
         node: cython.Py_ssize_t
-        item: cython.Py_ssize_t
         depth: cython.Py_ssize_t
-        next_depth: cython.Py_ssize_t = self.node_depth[first]
+        next_depth: cython.Py_ssize_t = self.table.node_depth[first]
         for node in range(first, last):
             depth = next_depth
-            next_depth = self.node_depth[node + 1] if node + 1 < last else 0
-            from_range: cython.Py_ssize_t = self.range_first[node]
-            to_range: cython.Py_ssize_t = self.range_first[node + 1]
-            if depth > DEPTH_LIMIT or from_range == to_range:
-                self.refuse(node)
-            self.reserve(NODE_MAX_BYTES + (to_range - from_range) * RANGE_MAX_BYTES + depth)
-            base: cython.ulonglong = self.base[depth - 1]
-            self.base[depth] = self.range_start[from_range]
-            self.put_uleb(to_range - from_range)
-            for item in range(from_range, to_range):
-                begin: cython.ulonglong = self.range_start[item]
-                self.put_uleb(begin - base)
-                self.put_uleb(self.range_end[item] - begin)
-            self.put_uleb(1 if next_depth > depth else 0)
-            self.put_name(self.node_name[node])
-            self.put_uleb(self.file_number[self.node_call_file[node]])
-            self.put_uleb(self.node_call_line[node])
+            next_depth = self.table.node_depth[node + 1] if node + 1 < last else 0
+            self.put_ranges(node, depth)
+            self.uleb(1 if next_depth > depth else 0)
+            self.fixed(self.name_offset[self.table.node_name[node]], self.name_bytes)
+            self.uleb(self.file_number[self.table.node_call_file[node]])
+            self.uleb(self.table.node_call_line[node])
             while depth > next_depth:
-                self.out[self.at] = 0
+                self.out[self.at] = END_OF_CHILDREN
                 self.at += 1
                 depth -= 1
         return 0
@@ -178,17 +89,39 @@ class _Encoder:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1)
-    def put_pieces(self, first: cython.Py_ssize_t, last: cython.Py_ssize_t) -> cython.int:
-        piece: cython.Py_ssize_t
-        for piece in range(first, last):
-            self.put_tree(piece)
-            self.ends[piece - first] = self.at
+    def put_root(self, piece: cython.Py_ssize_t) -> cython.int:
+        """Puts the function itself: one range, children, its name, and no call site."""
+        self.reserve(NODE_MAX_BYTES)
+        self.base[0] = self.table.start[piece]
+        self.uleb(1)
+        self.uleb(0)
+        self.uleb(self.table.end[piece] - self.table.start[piece])
+        self.uleb(1)
+        self.fixed(self.name_offset[self.table.name[piece]], self.name_bytes)
+        self.uleb(0)
+        self.uleb(0)
         return 0
 
-    def run(self, first: cython.Py_ssize_t, last: cython.Py_ssize_t) -> memoryview:
-        with cython.nogil:
-            self.put_pieces(first, last)
-        return memoryview(self.out)
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def put_ranges(self, node: cython.Py_ssize_t, depth: cython.Py_ssize_t) -> cython.int:
+        """Puts a node's ranges, and makes room for all else of it."""
+        first: cython.Py_ssize_t = self.table.range_first[node]
+        last: cython.Py_ssize_t = self.table.range_first[node + 1]
+        if depth > DEPTH_LIMIT or first == last:
+            self.refuse(node)
+        self.reserve(NODE_MAX_BYTES + (last - first) * RANGE_MAX_BYTES + depth)
+        base: cython.ulonglong = self.base[depth - 1]
+        begin: cython.ulonglong
+        item: cython.Py_ssize_t
+        self.base[depth] = self.table.range_start[first]
+        self.uleb(last - first)
+        for item in range(first, last):
+            begin = self.table.range_start[item]
+            self.uleb(begin - base)
+            self.uleb(self.table.range_end[item] - begin)
+        return 0
 
 
 def encode_inline_trees(
@@ -208,7 +141,6 @@ def encode_inline_trees(
     The buffer may be longer than the last end. Raises `InputError` for a node deeper than `MAX_INLINE_DEPTH` or without a
     range. Releases the GIL; ``table`` is only read.
     """
-    ends = array("Q", [0]) * (last - first)
     nodes = table.node_first[last] - table.node_first[first]
-    encoder = _Encoder(table, file_number, name_offset, ends, name_bytes, little_endian, 1024 + 20 * nodes)
-    return encoder.run(first, last), ends
+    room_bytes = 1024 + 20 * nodes
+    return _Encoder(table, file_number, name_offset, name_bytes, little_endian, room_bytes).write(first, last)

@@ -36,6 +36,8 @@ INFO_END = 0
 INFO_LINE_TABLE = 1
 INFO_INLINE_TREE = 2
 INFO_MERGED_FUNCTIONS = 3
+INFO_HEAD_BYTES = 8
+"""Before each kind of data of a function info stand its number and its length; of ``INFO_END`` there is nothing else."""
 
 LINE_END = 0
 LINE_SET_FILE = 1
@@ -98,6 +100,11 @@ class Header:
     def offset_size_bytes(self) -> int:
         """The width of string offsets and of info offsets: 4 in v1, 8 in v2."""
         return 4 if self.version == 1 else 8
+
+    @property
+    def file_count(self) -> int:
+        """How many files the table of files has, the empty one included."""
+        return self.files.size_bytes // (2 * self.offset_size_bytes)
 
 
 def align(offset_bytes: int, alignment_bytes: int) -> int:

@@ -1,1 +1,2 @@
-from uploader.gsym.reader cimport GsymReader
+from uploader.gsym.payload_reader cimport PayloadReader
+from uploader.symbols.table_columns cimport GrowingTable

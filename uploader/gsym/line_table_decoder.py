@@ -9,28 +9,31 @@ from array import array
 
 import cython
 
-from uploader.core.columns import resized
+from uploader.core.columns import taken
 from uploader.gsym.layout import (
     LINE_ADVANCE_ADDRESS,
     LINE_ADVANCE_LINE,
     LINE_FIRST_SPECIAL,
     LINE_SET_FILE,
+    MAX_UINT32,
     Data,
+    Header,
 )
-from uploader.gsym.reader import REASONS as READER_REASONS
-from uploader.gsym.reader import GsymReader
+from uploader.gsym.payload_reader import PayloadReader, Payloads
 from uploader.symbols.columns import SymbolTable
+from uploader.symbols.table_columns import GrowingTable
 
 OP_SET_FILE = cython.declare(cython.int, LINE_SET_FILE)
 OP_ADVANCE_ADDRESS = cython.declare(cython.int, LINE_ADVANCE_ADDRESS)
 OP_ADVANCE_LINE = cython.declare(cython.int, LINE_ADVANCE_LINE)
 OP_FIRST_SPECIAL = cython.declare(cython.int, LINE_FIRST_SPECIAL)
-MAX_ITEMS = cython.declare(cython.Py_ssize_t, 0xFFFFFFFF)
-MAX_FIRST_LINE = cython.declare(cython.ulonglong, 0xFFFFFFFF)
-MAX_LINE = cython.declare(cython.longlong, 0xFFFFFFFF)
+MAX_FIRST_LINE = cython.declare(cython.ulonglong, MAX_UINT32)
+MAX_LINE = cython.declare(cython.longlong, MAX_UINT32)
+
+BYTES_A_ROW = 3
+"""About so many a row takes."""
 
 REASONS = (
-    *READER_REASONS,
     "has no range of line deltas",
     "leaves the lines that 32 bits can hold",
     "leaves its function",
@@ -41,7 +44,6 @@ REASONS = (
     "repeats a row",
 )
 CUT_OFF = cython.declare(cython.int, 0)
-TOO_LARGE = cython.declare(cython.int, 1)
 NO_RANGE = cython.declare(cython.int, 2)
 BAD_LINE = cython.declare(cython.int, 3)
 OUTSIDE = cython.declare(cython.int, 4)
@@ -54,51 +56,19 @@ REPEATED = cython.declare(cython.int, 9)
 
 @cython.final
 @cython.cclass
-class _Decoder(GsymReader):
-    row_first: cython.uint[::1]
-    row_address: cython.ulonglong[::1]
-    row_file: cython.uint[::1]
-    row_line: cython.uint[::1]
-    columns: list  # type: ignore[type-arg]  # Cython takes the bare builtin as an attribute's type
-    capacity: cython.Py_ssize_t
-    count: cython.Py_ssize_t
-    files: cython.ulonglong
-    strict: cython.bint
+class _Decoder(PayloadReader):
+    made: GrowingTable
 
-    def __init__(self, data: Data, row_first: array[int], files: int, strict: bool, capacity: int) -> None:
-        GsymReader.__init__(self, data, "a line table", REASONS, True)
-        self.row_first = row_first
-        self.files = files
-        self.strict = strict
-        self.capacity = 0
-        self.count = 0
-        self.columns = [array("Q"), array("I"), array("I")]
-        self.reserve(capacity)
-
-    @cython.cfunc
-    @cython.exceptval(-1)
-    def reserve(self, rows: cython.Py_ssize_t) -> cython.int:
-        """Makes room for so many rows more."""
-        capacity: cython.Py_ssize_t = max(self.count + rows, self.count + self.count // 2)
-        self.columns = [resized(column, self.count, capacity) for column in self.columns]
-        self.row_address = self.columns[0]
-        self.row_file = self.columns[1]
-        self.row_line = self.columns[2]
-        self.capacity = capacity
-        return 0
+    def __init__(self, data: Data, header: Header, strict: bool, rows: int) -> None:
+        PayloadReader.__init__(self, data, header, "a line table", REASONS, strict)
+        self.made = GrowingTable(rows=rows)
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1)
     @cython.cdivision(True)
-    def rows(self, start: cython.ulonglong, end: cython.ulonglong) -> cython.int:
-        """Reads one line table of the piece ``start`` to ``end``."""
-        if self.count + (self.end - self.at) > self.capacity:
-            with cython.gil:
-                self.reserve(self.end - self.at)
-        row_address: cython.ulonglong[::1] = self.row_address
-        row_file: cython.uint[::1] = self.row_file
-        row_line: cython.uint[::1] = self.row_line
+    def payload(self, start: cython.ulonglong, end: cython.ulonglong) -> cython.Py_ssize_t:
+        """Reads one line table."""
         low: cython.longlong = self.sleb()
         high: cython.longlong = self.sleb()
         span: cython.longlong = high - low + 1
@@ -110,8 +80,7 @@ class _Decoder(GsymReader):
         if first_line > MAX_FIRST_LINE:
             self.fail(BAD_LINE)
         line: cython.longlong = first_line
-        first: cython.Py_ssize_t = self.count
-        count: cython.Py_ssize_t = self.count
+        first: cython.Py_ssize_t = self.made.rows
         op: cython.int
         advance: cython.ulonglong
         while True:
@@ -127,8 +96,7 @@ class _Decoder(GsymReader):
                 advance = self.uleb()
             elif op == OP_ADVANCE_LINE:
                 line += self.sleb()
-                if line < 0 or line > MAX_LINE:
-                    self.fail(BAD_LINE)
+                self.check_line(line)
                 continue
             elif op == OP_SET_FILE:
                 file = self.uleb()
@@ -137,83 +105,60 @@ class _Decoder(GsymReader):
                 continue
             else:
                 break
-            if line < 0 or line > MAX_LINE:
-                self.fail(BAD_LINE)
+            self.check_line(line)
             if advance > end - address:
                 self.fail(OUTSIDE)
             address += advance
             if self.strict:
                 if address >= end:
                     self.fail(OUTSIDE)
-                if count == first:
-                    if address != start:
-                        self.fail(LATE)
-                    if file >= self.files:
-                        self.fail(BAD_FILE)
-                elif advance == 0:
-                    self.fail(NO_ADVANCE)
-                elif row_file[count - 1] == file and row_line[count - 1] == line:
-                    self.fail(REPEATED)
-            row_address[count] = address
-            row_file[count] = file
-            row_line[count] = line
-            count += 1
+                self.check_row(first, advance, file, line)
+            self.made.put_row(address, file, line)
         if self.at != self.end and self.strict:
             self.fail(TRAILING)
-        self.count = count
+        return self.made.rows
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def check_line(self, line: cython.longlong) -> cython.int:
+        if line < 0 or line > MAX_LINE:
+            self.fail(BAD_LINE)
         return 0
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1)
-    def pieces(
-        self,
-        starts: cython.ulonglong[::1],
-        ends: cython.ulonglong[::1],
-        payload_begin: cython.ulonglong[::1],
-        payload_end: cython.ulonglong[::1],
-        count: cython.Py_ssize_t,
+    def check_row(
+        self, first: cython.Py_ssize_t, advance: cython.ulonglong, file: cython.ulonglong, line: cython.longlong
     ) -> cython.int:
-        piece: cython.Py_ssize_t
-        for piece in range(count):
-            if payload_begin[piece] != payload_end[piece]:
-                self.at = payload_begin[piece]
-                self.end = payload_end[piece]
-                self.rows(starts[piece], ends[piece])
-            if self.count > MAX_ITEMS:
-                self.fail(TOO_LARGE)
-            self.row_first[piece + 1] = self.count
+        """Holds a row to the invariants of `SymbolTable`, ``first`` being the number of its piece's first one."""
+        last: cython.Py_ssize_t = self.made.rows - 1
+        if last < first:
+            if advance != 0:
+                self.fail(LATE)
+            if file >= self.files:
+                self.fail(BAD_FILE)
+        elif advance == 0:
+            self.fail(NO_ADVANCE)
+        elif self.made.row_file[last] == file and self.made.row_line[last] == line:
+            self.fail(REPEATED)
         return 0
 
-    def run(
-        self, starts: array[int], ends: array[int], payload_begin: array[int], payload_end: array[int]
-    ) -> list[array[int]]:
-        begin: cython.ulonglong[::1] = starts
-        until: cython.ulonglong[::1] = ends
-        payload_from: cython.ulonglong[::1] = payload_begin
-        payload_to: cython.ulonglong[::1] = payload_end
-        count: cython.Py_ssize_t = len(starts)
-        with cython.nogil:
-            self.pieces(begin, until, payload_from, payload_to, count)
-        return [column[: self.count] for column in self.columns]
+    def rows(self) -> tuple[array[int], array[int], array[int]]:
+        """The addresses, files and lines of all rows."""
+        made = self.made
+        return taken(made.row_address, made.rows), taken(made.row_file, made.rows), taken(made.row_line, made.rows)
 
 
-def decode_line_tables(
-    data: Data,
-    table: SymbolTable,
-    payload_begin: array[int],
-    payload_end: array[int],
-    *,
-    file_count: int,
-    strict: bool,
-) -> None:
+def decode_line_tables(data: Data, header: Header, table: SymbolTable, payloads: Payloads, *, strict: bool) -> None:
     """Fills the row columns of ``table``, whose pieces are there, from their line tables in ``data``.
 
-    ``payload_begin`` and ``payload_end`` are byte offsets, checked by the caller; an empty payload means no line table.
+    The places of ``payloads`` were checked by the caller; an empty one means no line table.
     Strict holds the rows to the invariants of `SymbolTable`; otherwise rows stay as they are (several at one address, a
     first row after the start, file 0), and only have to lie before the piece's end. Raises `MalformedGsym`. Releases the GIL.
     """
-    table.row_first = array("I", [0]) * (len(table) + 1)
-    payload_bytes = sum(payload_end) - sum(payload_begin)
-    decoder = _Decoder(data, table.row_first, file_count, strict, payload_bytes // 3)
-    table.row_address, table.row_file, table.row_line = decoder.run(table.start, table.end, payload_begin, payload_end)
+    payload_bytes = sum(payloads.end) - sum(payloads.begin)
+    decoder = _Decoder(data, header, strict, payload_bytes // BYTES_A_ROW)
+    table.row_first = decoder.read(table, payloads)
+    table.row_address, table.row_file, table.row_line = decoder.rows()

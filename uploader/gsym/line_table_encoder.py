@@ -10,7 +10,6 @@ from array import array
 
 import cython
 
-from uploader.core.columns import grown, zeros
 from uploader.gsym.layout import (
     LINE_ADVANCE_ADDRESS,
     LINE_ADVANCE_LINE,
@@ -18,7 +17,9 @@ from uploader.gsym.layout import (
     LINE_FIRST_SPECIAL,
     LINE_SET_FILE,
 )
+from uploader.gsym.writer import PayloadWriter
 from uploader.symbols.columns import SymbolTable
+from uploader.symbols.table_columns import TableColumns
 
 OP_END = cython.declare(cython.int, LINE_END)
 OP_SET_FILE = cython.declare(cython.int, LINE_SET_FILE)
@@ -42,62 +43,14 @@ ROW_MAX_BYTES = cython.declare(cython.int, 32)
 
 @cython.final
 @cython.cclass
-class _Encoder:
-    start: cython.ulonglong[::1]
-    row_first: cython.uint[::1]
-    row_address: cython.ulonglong[::1]
-    row_file: cython.uint[::1]
-    row_line: cython.uint[::1]
+class _Encoder(PayloadWriter):
+    table: TableColumns
     file_number: cython.uint[::1]
-    ends: cython.ulonglong[::1]
-    out: cython.uchar[::1]
-    capacity: cython.Py_ssize_t
-    at: cython.Py_ssize_t
 
-    def __init__(self, table: SymbolTable, file_number: array[int], ends: array[int], capacity: int) -> None:
-        self.start = table.start
-        self.row_first = table.row_first
-        self.row_address = table.row_address
-        self.row_file = table.row_file
-        self.row_line = table.row_line
+    def __init__(self, table: SymbolTable, file_number: array[int], room_bytes: int) -> None:
+        PayloadWriter.__init__(self, room_bytes, True)
+        self.table = TableColumns(table)
         self.file_number = file_number
-        self.ends = ends
-        self.out = zeros("B", capacity)
-        self.capacity = capacity
-        self.at = 0
-
-    @cython.cfunc
-    @cython.exceptval(-1)
-    def grow(self) -> cython.int:
-        self.out = grown(self.out, self.capacity + ROW_MAX_BYTES)
-        self.capacity = len(self.out)
-        return 0
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
-    def put_uleb(self, value: cython.ulonglong) -> cython.int:
-        at: cython.Py_ssize_t = self.at
-        while value >= 0x80:
-            self.out[at] = (value & 0x7F) | 0x80
-            at += 1
-            value >>= 7
-        self.out[at] = value
-        self.at = at + 1
-        return 0
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
-    def put_sleb(self, value: cython.longlong) -> cython.int:
-        at: cython.Py_ssize_t = self.at
-        while value > 63 or value < -64:
-            self.out[at] = (value & 0x7F) | 0x80
-            at += 1
-            value >>= 7
-        self.out[at] = value & 0x7F
-        self.at = at + 1
-        return 0
 
     @cython.cfunc
     @cython.nogil
@@ -114,7 +67,7 @@ class _Encoder:
         ):
             self.out[self.at] = OP_ADVANCE_LINE
             self.at += 1
-            self.put_sleb(delta)
+            self.sleb(delta)
             delta = 0
         if delta - WINDOW_LOW + distance <= LAST_SPECIAL:
             self.out[self.at] = OP_FIRST_SPECIAL + delta - WINDOW_LOW + distance
@@ -122,66 +75,47 @@ class _Encoder:
         else:
             self.out[self.at] = OP_ADVANCE_ADDRESS
             self.at += 1
-            self.put_uleb(advance)
+            self.uleb(advance)
         return 0
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1)
-    def put_rows(self, piece: cython.Py_ssize_t) -> cython.int:
-        first: cython.Py_ssize_t = self.row_first[piece]
-        last: cython.Py_ssize_t = self.row_first[piece + 1]
+    def payload(self, piece: cython.Py_ssize_t) -> cython.int:
+        """The opcode stream of a piece."""
+        first: cython.Py_ssize_t = self.table.row_first[piece]
+        last: cython.Py_ssize_t = self.table.row_first[piece + 1]
         if first == last:
             return 0
-        if self.at + ROW_MAX_BYTES > self.capacity:
-            with cython.gil:
-                self.grow()
-        row_line: cython.uint[::1] = self.row_line
-        row_file: cython.uint[::1] = self.row_file
-        row_address: cython.ulonglong[::1] = self.row_address
+        self.reserve(ROW_MAX_BYTES)
+        row_line: cython.uint[::1] = self.table.row_line
+        row_file: cython.uint[::1] = self.table.row_file
+        row_address: cython.ulonglong[::1] = self.table.row_address
         file_number: cython.uint[::1] = self.file_number
-        address: cython.ulonglong = self.start[piece]
+        address: cython.ulonglong = self.table.start[piece]
         line: cython.longlong = row_line[first]
         file: cython.uint = 1
-        self.put_sleb(WINDOW_LOW)
-        self.put_sleb(WINDOW_LOW + WINDOW_WIDTH - 1)
-        self.put_uleb(row_line[first])
+        self.sleb(WINDOW_LOW)
+        self.sleb(WINDOW_LOW + WINDOW_WIDTH - 1)
+        self.uleb(row_line[first])
         row: cython.Py_ssize_t
         for row in range(first, last):
             if self.at + ROW_MAX_BYTES > self.capacity:
-                with cython.gil:
-                    self.grow()
+                self.reserve(ROW_MAX_BYTES)
             row_number: cython.uint = file_number[row_file[row]]
             if row_number != file:
                 file = row_number
                 self.out[self.at] = OP_SET_FILE
                 self.at += 1
-                self.put_uleb(file)
+                self.uleb(file)
             next_line: cython.longlong = row_line[row]
             self.put_row(next_line - line, row_address[row] - address)
             line = next_line
             address = row_address[row]
-        if self.at >= self.capacity:
-            with cython.gil:
-                self.grow()
+        self.reserve(1)
         self.out[self.at] = OP_END
         self.at += 1
         return 0
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
-    def put_pieces(self, first: cython.Py_ssize_t, last: cython.Py_ssize_t) -> cython.int:
-        piece: cython.Py_ssize_t
-        for piece in range(first, last):
-            self.put_rows(piece)
-            self.ends[piece - first] = self.at
-        return 0
-
-    def run(self, first: cython.Py_ssize_t, last: cython.Py_ssize_t) -> memoryview:
-        with cython.nogil:
-            self.put_pieces(first, last)
-        return memoryview(self.out)
 
 
 def encode_line_tables(
@@ -192,6 +126,5 @@ def encode_line_tables(
     A piece without rows gets no bytes. ``file_number`` gives each entry of ``table.files`` its number in the GSYM file.
     The buffer may be longer than the last end. Releases the GIL; ``table`` is only read.
     """
-    ends = array("Q", [0]) * (last - first)
     rows = table.row_first[last] - table.row_first[first]
-    return _Encoder(table, file_number, ends, 1024 + 3 * rows).run(first, last), ends
+    return _Encoder(table, file_number, 1024 + 3 * rows).write(first, last)

@@ -9,10 +9,9 @@ from collections import OrderedDict
 from uploader.errors import MalformedGsym
 from uploader.gsym.decode import address_offsets, info_offsets
 from uploader.gsym.function_info_decoder import FunctionInfos, decode_function_infos
-from uploader.gsym.inline_tree_decoder import decode_inline_trees
 from uploader.gsym.layout import MAX_UINT64, Data, Header, parse_header
-from uploader.gsym.line_table_decoder import decode_line_tables
 from uploader.gsym.merged_functions import decode_merged_functions
+from uploader.gsym.payloads import decode_payloads
 from uploader.symbols.columns import SymbolTable
 from uploader.values import frozen
 
@@ -57,7 +56,6 @@ class Gsym:
         self.header: Header = parse_header(data)
         self._addresses = address_offsets(data, self.header)
         self._infos = info_offsets(data, self.header)
-        self._file_count = self.header.files.size_bytes // (2 * self.header.offset_size_bytes)
         self._functions: OrderedDict[int, _Function] = OrderedDict()
         self._kept = 0
 
@@ -86,7 +84,7 @@ class Gsym:
         They are those of llvm-gsymutil's merged functions. Raises `MalformedGsym` where the function's data is unsound.
         """
         function = self._function_at(address)
-        if function is None or not function.infos.merged_end[0]:
+        if function is None or not function.infos.merged.end[0]:
             return []
         merged = decode_merged_functions(self._data, self.header, function.piece.start, function.infos)
         return [self._string(offset) for offset in merged.infos.name]
@@ -122,28 +120,10 @@ class Gsym:
             raise MalformedGsym("a function starts past the end of the address space")
         piece = SymbolTable(start=array("Q", [start]))
         infos = decode_function_infos(
-            self._data,
-            piece.start,
-            self._infos[index : index + 1],
-            end_bytes=self.header.function_infos.end_bytes,
-            name_bytes=self.header.offset_size_bytes,
-            little_endian=self.header.little_endian,
-            strict=False,
+            self._data, self.header, piece.start, self._infos[index : index + 1], strict=False
         )
         piece.end = infos.end if infos.end[0] != start else array("Q", [MAX_UINT64])
-        decode_line_tables(
-            self._data, piece, infos.line_begin, infos.line_end, file_count=self._file_count, strict=False
-        )
-        node_name_offsets = decode_inline_trees(
-            self._data,
-            piece,
-            infos.inline_begin,
-            infos.inline_end,
-            file_count=self._file_count,
-            name_bytes=self.header.offset_size_bytes,
-            little_endian=self.header.little_endian,
-            strict=False,
-        )
+        node_name_offsets = decode_payloads(self._data, self.header, piece, infos, strict=False)
         function = _Function(piece=piece, infos=infos, node_name_offsets=node_name_offsets)
         self._functions[index] = function
         self._kept += function.weight
@@ -159,7 +139,7 @@ class Gsym:
         return (*self._file(piece.row_file[row]), piece.row_line[row])
 
     def _file(self, number: int) -> tuple[bytes, bytes]:
-        if number >= self._file_count:
+        if number >= self.header.file_count:
             raise MalformedGsym("a row names a file that isn't there")
         width = self.header.offset_size_bytes
         at = self.header.files.offset_bytes + 2 * width * number

@@ -10,9 +10,8 @@ from array import array
 
 from uploader.errors import MalformedGsym
 from uploader.gsym.function_info_decoder import FunctionInfos, decode_function_infos
-from uploader.gsym.inline_tree_decoder import decode_inline_trees
 from uploader.gsym.layout import Data, Header
-from uploader.gsym.line_table_decoder import decode_line_tables
+from uploader.gsym.payloads import decode_payloads
 from uploader.gsym.strings import number_offsets
 from uploader.symbols.columns import SymbolTable
 from uploader.values import frozen
@@ -37,20 +36,12 @@ def decode_merged_functions(data: Data, header: Header, start: array[int], infos
     starts = array("Q")
     offsets = array("Q")
     ends = array("Q")
-    for function, (begin, end) in enumerate(zip(infos.merged_begin, infos.merged_end, strict=True)):
+    for function, (begin, end) in enumerate(zip(infos.merged.begin, infos.merged.end, strict=True)):
         if end:
             _find_records(data, header.byte_order, begin, end, offsets, ends)
             starts.extend([start[function]] * (len(offsets) - len(starts)))
         first.append(len(offsets))
-    merged = decode_function_infos(
-        data,
-        starts,
-        offsets,
-        end_bytes=header.function_infos.end_bytes,
-        name_bytes=header.offset_size_bytes,
-        little_endian=header.little_endian,
-        strict=False,
-    )
+    merged = decode_function_infos(data, header, starts, offsets, strict=False)
     if merged.record_end != ends:
         raise MalformedGsym("a merged function is longer or shorter than its list says")
     return MergedFunctions(first=first, infos=merged)
@@ -59,7 +50,7 @@ def decode_merged_functions(data: Data, header: Header, start: array[int], infos
 def check_merged_functions(data: Data, header: Header, table: SymbolTable, merged: MergedFunctions) -> None:
     """Holds merged functions to what readers ask of any function, and to the range of the one that they are merged into.
 
-    ``table`` has the pieces and files. Raises `MalformedGsym`.
+    ``table`` has the pieces. Raises `MalformedGsym`.
     """
     infos = merged.infos
     scratch = SymbolTable(end=infos.end)
@@ -68,20 +59,9 @@ def check_merged_functions(data: Data, header: Header, table: SymbolTable, merge
         scratch.start.extend(table.start[piece : piece + 1] * count)
         if count and set(infos.end[merged.first[piece] : merged.first[piece + 1]]) != {table.end[piece]}:
             raise MalformedGsym("a merged function has another size than the one that it is merged into")
-    if any(infos.merged_end):
+    if any(infos.merged.end):
         raise MalformedGsym("a merged function has merged functions of its own")
-    file_count = len(table.files)
-    decode_line_tables(data, scratch, infos.line_begin, infos.line_end, file_count=file_count, strict=True)
-    node_names = decode_inline_trees(
-        data,
-        scratch,
-        infos.inline_begin,
-        infos.inline_end,
-        file_count=file_count,
-        name_bytes=header.offset_size_bytes,
-        little_endian=header.little_endian,
-        strict=True,
-    )
+    node_names = decode_payloads(data, header, scratch, infos, strict=True)
     number_offsets((node_names,), header.strings.size_bytes)
 
 

@@ -1,0 +1,2 @@
+from uploader.gsym.writer cimport PayloadWriter
+from uploader.symbols.table_columns cimport TableColumns
