@@ -18,7 +18,7 @@ import pytest
 from tests.cli.conftest import Symup
 from uploader.cli.terminal import Lines, Waits
 from uploader.core import which
-from uploader.report.words import printable
+from uploader.words import printable
 
 
 def on_a_terminal(symup: Symup, *words: object, **env: str) -> tuple[int, str]:

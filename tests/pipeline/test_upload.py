@@ -11,10 +11,10 @@ import pytest
 
 from uploader.destinations.folder import FolderDestination
 from uploader.errors import ExitCode, NetworkGaveOut
+from uploader.judgement import PRECEDENCE, exit_code
 from uploader.model import Decision, Outcome, Quality
 from uploader.pipeline.gather import gather
 from uploader.pipeline.upload import upload
-from uploader.pipeline.verdict import PRECEDENCE, exit_code
 from uploader.progress import Silent
 from uploader.protocol.words import Committed, Manifest
 

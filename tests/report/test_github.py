@@ -12,8 +12,8 @@ from tests.report.runs import FEW, HOSTILE, below_gate, broken, full, poor, run_
 from uploader.errors import NetworkGaveOut, QualityTooLow
 from uploader.report.github import ANNOTATIONS_OF_A_KIND, SUMMARY_LIMIT_BYTES, commands, muted, summary
 from uploader.report.run import Run
-from uploader.report.words import printable
 from uploader.values import replace
+from uploader.words import printable
 
 OURS = {
     "h3",

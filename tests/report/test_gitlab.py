@@ -11,8 +11,8 @@ from uploader.errors import ExitCode, NetworkGaveOut
 from uploader.report.gitlab import ISSUES_LIMIT, code_quality, junit
 from uploader.report.results import dotenv, github_outputs, results
 from uploader.report.run import Run
-from uploader.report.words import printable
 from uploader.values import replace
+from uploader.words import printable
 
 
 def test_an_issue_for_each_file_that_needs_care_worst_first() -> None:

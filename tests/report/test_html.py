@@ -14,8 +14,8 @@ from uploader.errors import QualityTooLow
 from uploader.model import Provenance
 from uploader.report.html import OPEN_FILES, page
 from uploader.report.run import Run
-from uploader.report.words import printable
 from uploader.values import replace
+from uploader.words import printable
 
 VOID = {"meta", "input"}
 ELEMENTS = {

@@ -9,7 +9,7 @@ import jsonschema
 from hypothesis import given
 
 from tests.report.runs import FEW, broken, full, poor, run_of, runs
-from uploader.report.groups import NO_DEBUG_ADVICE
+from uploader.judgement import NO_DEBUG_ADVICE
 from uploader.report.json import SCHEMA, report
 from uploader.report.run import Run
 

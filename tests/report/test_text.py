@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 from tests.report.runs import full, poor, run_of
 from uploader.errors import ExitCode, NetworkGaveOut, SymupError
+from uploader.judgement import NO_DEBUG_ADVICE, concerns
 from uploader.model import Concern, Decision, Figures, Outcome, Quality, Source
-from uploader.report.groups import NO_DEBUG_ADVICE, Group, group_of, grouped
-from uploader.report.run import Run, concerns
+from uploader.report.groups import Group, group_of, grouped
+from uploader.report.run import Run
 from uploader.report.text import LIST_WORST, summary, verdict
-from uploader.report.words import duration, printable, share, size
 from uploader.values import replace
+from uploader.words import duration, printable, share, size
 
 
 def lines_of(

@@ -16,8 +16,8 @@ from uploader.errors import UsageError
 from uploader.propose import release
 from uploader.propose.repository import Repository, look
 from uploader.propose.workflows import BuildJob, Found, find, read_text
-from uploader.report.words import printable
 from uploader.values import frozen
+from uploader.words import printable
 
 
 @frozen

@@ -16,8 +16,8 @@ from uploader.errors import InputError, MalformedGsym, NotElf
 from uploader.inputs.missing import insist, is_missing
 from uploader.model import Quality
 from uploader.progress import Silent
-from uploader.report.words import count, printable, size
 from uploader.sources.registry import expected
+from uploader.words import count, printable, size
 
 if TYPE_CHECKING:
     from uploader.objects.elf.describe import Description

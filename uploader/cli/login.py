@@ -10,7 +10,7 @@ import typer
 from uploader.cli import options, servers, terminal
 from uploader.credentials.token import Token
 from uploader.errors import UsageError
-from uploader.report.words import printable
+from uploader.words import printable
 
 MAX_TOKEN_CHARACTERS = 64 * 1024
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from uploader.cli import options, servers, terminal
-from uploader.report.words import printable
+from uploader.words import printable
 
 
 def command(dest: options.Dest) -> int:

@@ -13,7 +13,7 @@ from uploader.cli import options, terminal
 from uploader.cli.demangle import demangle as demangle_name
 from uploader.cli.symbols import symbols_for
 from uploader.errors import UsageError
-from uploader.report.words import printable
+from uploader.words import printable
 
 if TYPE_CHECKING:
     from uploader.gsym.lookup import Frame

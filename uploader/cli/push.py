@@ -10,7 +10,7 @@ import typer
 
 from uploader.cli import options, tell, terminal
 from uploader.errors import UsageError
-from uploader.report.words import printable
+from uploader.words import printable
 
 if TYPE_CHECKING:
     from uploader.store.store import SymbolStore

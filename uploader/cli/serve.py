@@ -11,7 +11,7 @@ import typer
 
 from uploader.cli import terminal
 from uploader.errors import UsageError
-from uploader.report.words import printable
+from uploader.words import printable
 
 
 def command(

@@ -15,8 +15,8 @@ from uploader.errors import ExitCode, NothingFound, StoreDamaged, UsageError
 from uploader.inputs.missing import remedy_for
 from uploader.model import Decision, LeftOut, SymbolId
 from uploader.report.text import left_out as left_out_line
-from uploader.report.words import count, printable, size
 from uploader.values import frozen
+from uploader.words import count, printable, size
 
 if TYPE_CHECKING:
     from uploader.config import Settings

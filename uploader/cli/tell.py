@@ -13,7 +13,7 @@ from uploader.cli.reports import Reports
 from uploader.errors import NotWritten, UsageError
 from uploader.report.run import Run
 from uploader.report.text import summary
-from uploader.report.words import printable
+from uploader.words import printable
 
 if TYPE_CHECKING:
     from uploader.pipeline.outcomes import Finished

@@ -15,7 +15,7 @@ from uploader.core import which
 from uploader.errors import SymupError
 from uploader.model import Outcome
 from uploader.progress import Progress, Silent
-from uploader.report.words import count, printable, size
+from uploader.words import count, printable, size
 
 if TYPE_CHECKING:
     from tqdm import tqdm

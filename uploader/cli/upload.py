@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from uploader.cli import options, tell, terminal
-from uploader.report.words import printable
+from uploader.words import printable
 
 
 def command(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from uploader import places
 from uploader.cli import options, servers, terminal
 from uploader.errors import ExitCode, NotAllowed
-from uploader.report.words import printable
+from uploader.words import printable
 
 if TYPE_CHECKING:
     from uploader.credentials.token import Token

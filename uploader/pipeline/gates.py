@@ -9,22 +9,17 @@ from typing import TYPE_CHECKING
 from uploader.config import FAILS_BY_ITSELF, PathGate
 from uploader.errors import ExitCode, QualityTooLow, SymupError
 from uploader.inputs.globs import matches_any
+from uploader.judgement import PARTLY_ADVICE, advice, concerns, exit_code, has_symbols, line_coverage
 from uploader.model import Concern, Decision, Figures, Outcome, Quality
 from uploader.pipeline.outcomes import Finished
-from uploader.pipeline.verdict import exit_code
-from uploader.report.groups import advice, line_coverage, measured
-from uploader.report.run import concerns, has_symbols
-from uploader.report.words import count, percent, share
+from uploader.report.groups import measured
 from uploader.values import frozen, replace
+from uploader.words import count, percent, share
 
 if TYPE_CHECKING:
     from uploader.protocol.words import Destination
 
 NAMED_IN_ERROR = 3
-DEBUG_REMEDY = "Build with debug information: -g, or -g1 for lines only."
-PARTLY_REMEDY = (
-    "Part of its code was built without -g: static libraries, assembly, start-up code. Build that with -g1 at least."
-)
 UNTOLD_REMEDY = (
     "Run again with --force, so that the file is sent and checked anew, or see what answers at that address."
 )
@@ -106,7 +101,7 @@ def _judged(outcome: Outcome, gates: Gates, stored: Stored | None) -> Outcome:
         return _below(
             outcome,
             f"quality {quality.label} is below the {require.label} required{_figures_of(outcome)}",
-            remedy=_remedy(outcome),
+            remedy=advice(outcome),
         )
     if not least or not has_symbols(outcome):
         return outcome
@@ -118,7 +113,7 @@ def _judged(outcome: Outcome, gates: Gates, stored: Stored | None) -> Outcome:
     if covered is None or covered >= least:
         return outcome
     why = f"{percent(covered)} of the code has lines, below the {least:g} % required"
-    return _below(outcome, why, remedy=PARTLY_REMEDY if quality > Quality.FUNCTIONS else _remedy(outcome))
+    return _below(outcome, why, remedy=PARTLY_ADVICE if quality > Quality.FUNCTIONS else advice(outcome))
 
 
 def _common_remedy(below: Sequence[Outcome]) -> str:
@@ -152,12 +147,7 @@ def _figures_of(outcome: Outcome) -> str:
     return f" ({told})"
 
 
-def _remedy(outcome: Outcome) -> str:
-    with_lines = outcome.figures is not None and outcome.figures.line_bytes > 0
-    return PARTLY_REMEDY if with_lines and outcome.quality is not Quality.LINES else DEBUG_REMEDY
-
-
-def _below(outcome: Outcome, why: str, *, remedy: str) -> Outcome:
+def _below(outcome: Outcome, why: str, *, remedy: str | None) -> Outcome:
     return replace(
         outcome,
         reason=f"{outcome.reason}; {why}",

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from uploader.pipeline.artifact import Artifact
 from uploader.pipeline.schedule import Schedule
 from uploader.progress import Progress
-from uploader.report.words import printable, size
+from uploader.words import printable, size
 
 SHARE = 0.75
 """The share of what there is that a run takes by itself: other steps of a build want some, and estimates are no more than that."""

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from uploader.errors import ExitCode, NothingFound, SymupError
+from uploader.judgement import UNSTRIPPED_ADVICE, exit_code
 from uploader.model import Decision, LeftOut, Outcome, Quality
 from uploader.pipeline.artifact import Artifact
 from uploader.pipeline.limit import wants_memory
 from uploader.pipeline.missing import REMEDY_TIE, nothing_ties
 from uploader.pipeline.processes import WorkerKilled
-from uploader.pipeline.verdict import exit_code
 from uploader.sources.identify import Identified
 from uploader.values import frozen, replace
 
@@ -20,7 +20,6 @@ NO_FUNCTIONS = "no function symbols in it"
 KILLED_REMEDY = "Give it more memory, or a lower --max-memory, so that less is converted beside it."
 MEMORY_REMEDY = "Allow it more with --max-memory where the machine has more, or leave the file out with --exclude."
 CHANGED_REMEDY = "Run the command again once whatever writes the file is done."
-NO_FUNCTIONS_REMEDY = "Give the unstripped file, or its debug file beside it."
 
 _HELPFUL = {Decision.STORED, Decision.PRESENT, Decision.CONVERTED, Decision.PLANNED}
 
@@ -81,7 +80,7 @@ def empty(artifact: Artifact, *, warnings: tuple[str, ...] = ()) -> Outcome:
             reason=NO_FUNCTIONS,
             quality=Quality.NONE,
             warnings=warnings,
-            remedy=REMEDY_TIE if nothing_ties(artifact) else NO_FUNCTIONS_REMEDY,
+            remedy=REMEDY_TIE if nothing_ties(artifact) else UNSTRIPPED_ADVICE,
         ),
     )
 

@@ -18,10 +18,10 @@ from uploader.pipeline.missing import REMEDY_FILES
 from uploader.pipeline.outcomes import Finished, conclude, failed, stumbled
 from uploader.progress import Progress
 from uploader.protocol.words import Answer, Destination, Holding, Manifest
-from uploader.report.words import count
 from uploader.sources.lacking import tell_of_lacking_files
 from uploader.store.store import SymbolStore
 from uploader.values import frozen, replace
+from uploader.words import count
 
 FILES_AT_ONCE = 4
 CHUNKS_AT_ONCE = 8

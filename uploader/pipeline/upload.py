@@ -50,10 +50,10 @@ from uploader.protocol.words import (
     Manifest,
     Question,
 )
-from uploader.report.words import count
 from uploader.sources.lacking import tell_of_lacking_files
 from uploader.sources.registry import in_order
 from uploader.values import frozen
+from uploader.words import count
 
 FILES_IN_SENDING = 4
 """Symbol files that may be under way at once beside those being extracted: they and ``jobs`` bound the memory."""

@@ -7,20 +7,18 @@ import secrets
 from collections.abc import Iterator, Sequence
 
 from uploader.errors import ExitCode, SymupError
+from uploader.judgement import advice, function_coverage, line_coverage
 from uploader.model import Outcome
 from uploader.report.groups import (
     Group,
-    advice,
     advices,
-    function_coverage,
     group_of,
     grouped,
-    line_coverage,
     worst_first,
 )
 from uploader.report.run import Run
 from uploader.report.text import verdict
-from uploader.report.words import count, percent, printable, size
+from uploader.words import count, percent, printable, size
 
 SUMMARY_LIMIT_BYTES = 1024 * 1024
 """GitHub drops the whole summary of a step that has more."""

@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from uploader.errors import ExitCode
+from uploader.judgement import advice
 from uploader.model import Decision, Outcome
-from uploader.report.groups import Group, advice, group_of, worst_first
+from uploader.report.groups import Group, group_of, worst_first
 from uploader.report.run import Run
-from uploader.report.words import printable
+from uploader.words import printable
 
 ISSUES_LIMIT = 1000
 """A widget with more issues helps no one; the JSON report has all."""

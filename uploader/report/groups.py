@@ -7,16 +7,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from uploader.errors import ExitCode
+from uploader.judgement import advice, function_coverage, line_coverage
 from uploader.model import Decision, Figures, Outcome, Quality
-from uploader.report.words import share
 from uploader.values import frozen
-
-NO_DEBUG_ADVICE = "Built without -g: function names only. Add -g1 for lines, or -g for inlined calls too."
-FEW_LINES_ADVICE = (
-    "Most of its code was built without -g: static libraries, generated code, assembly. Build that with -g1 at least."
-)
-NO_SYMBOLS_ADVICE = "Stripped: give the unstripped file, or its debug file beside it."
-NO_INLINES_ADVICE = "Functions and lines, no inlined calls. Build with -g for those."
+from uploader.words import share
 
 
 class Group(enum.Enum):
@@ -68,40 +62,12 @@ def worst_first(outcomes: Iterable[Outcome]) -> list[Outcome]:
     return [outcome for _, members in grouped(outcomes) for outcome in members]
 
 
-def coverage(part_bytes: int, executable_bytes: int) -> float | None:
-    """A share of the executable bytes, 0 to 100; None where there are none."""
-    return min(100.0, 100.0 * part_bytes / executable_bytes) if executable_bytes else None
-
-
-def line_coverage(outcome: Outcome) -> float | None:
-    """The share of the file's code with a line, in percent; None where it is not known."""
-    figures = outcome.figures
-    return None if figures is None else coverage(figures.line_bytes, figures.executable_bytes)
-
-
-def function_coverage(outcome: Outcome) -> float | None:
-    """The share of the file's code with a function, in percent; None where it is not known."""
-    figures = outcome.figures
-    return None if figures is None else coverage(figures.function_bytes, figures.executable_bytes)
-
-
 def measured(figures: Figures) -> str:
     """What is known of a file's code, as shares of it."""
     told = f"{share(figures.function_bytes, figures.executable_bytes)} of the code named"
     if figures.line_rows:
         told += f", {share(figures.line_bytes, figures.executable_bytes)} with lines"
     return told
-
-
-def advice(outcome: Outcome) -> str | None:
-    """What to do to get more out of this file; None where nothing is missing or nothing can be said."""
-    if outcome.remedy:
-        return outcome.remedy
-    if outcome.quality is Quality.FUNCTIONS:
-        return FEW_LINES_ADVICE if outcome.figures is not None and outcome.figures.line_bytes else NO_DEBUG_ADVICE
-    if outcome.quality is Quality.NONE and outcome.warnings:
-        return NO_SYMBOLS_ADVICE
-    return NO_INLINES_ADVICE if outcome.quality is Quality.LINES else None
 
 
 def remedy_of(outcome: Outcome) -> str | None:

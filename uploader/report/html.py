@@ -11,13 +11,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from uploader.errors import ExitCode
+from uploader.judgement import advice, function_coverage, line_coverage
 from uploader.model import Outcome
-from uploader.report.groups import Group, advice, advices, function_coverage, grouped, line_coverage
+from uploader.report.groups import Group, advices, grouped
 from uploader.report.html_script import ALLOWED, SCRIPT
 from uploader.report.html_style import STYLE
 from uploader.report.run import Run
 from uploader.report.text import verdict
-from uploader.report.words import count, duration, percent, printable, size
+from uploader.words import count, duration, percent, printable, size
 
 OPEN_FILES = 15
 """Files of a group that show once it is unfolded; the rest folds again, in parts."""

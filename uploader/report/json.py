@@ -8,9 +8,10 @@ from __future__ import annotations
 from typing import Any
 
 from uploader.errors import SymupError
+from uploader.judgement import concerns
 from uploader.model import Figures, Identity, Outcome, Provenance
 from uploader.report.groups import remedy_of
-from uploader.report.run import Run, concerns
+from uploader.report.run import Run
 
 SCHEMA = "symup.report/1"
 

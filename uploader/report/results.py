@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from uploader.report.run import Run
-from uploader.report.words import printable
+from uploader.words import printable
 
 DOTENV_PREFIX = "SYMUP_RESULT_"
 

@@ -7,8 +7,8 @@ from collections import Counter
 from uploader import __version__
 from uploader.core import which
 from uploader.errors import ExitCode, SymupError
-from uploader.model import Concern, Decision, LeftOut, Outcome, Provenance, Quality
-from uploader.sources.lacking import tell_of_lacking_files
+from uploader.judgement import has_symbols
+from uploader.model import Decision, LeftOut, Outcome, Provenance, Quality
 from uploader.values import frozen
 
 
@@ -65,23 +65,3 @@ class Run:
     def total(self, member: str) -> int:
         """The sum over all outcomes of one of their counts, by its name."""
         return sum(getattr(outcome, member) for outcome in self.outcomes)
-
-
-def has_symbols(outcome: Outcome) -> bool:
-    """Whether a symbol file stands behind the outcome, here or at the destination."""
-    return outcome.decision not in (Decision.SKIPPED, Decision.FAILED)
-
-
-def concerns(outcome: Outcome) -> frozenset[Concern]:
-    """Everything that a gate could stop this file for."""
-    found = set()
-    if outcome.concern is not None:
-        found.add(outcome.concern)
-    elif outcome.decision is Decision.FAILED:
-        found.add(Concern.FAILED)
-    without_symbols = outcome.quality is Quality.NONE and outcome.warnings
-    if outcome.quality is Quality.FUNCTIONS or without_symbols or tell_of_lacking_files(outcome.warnings):
-        found.add(Concern.MISSING_DEBUG)
-    if outcome.warnings:
-        found.add(Concern.WARNINGS)
-    return frozenset(found)

@@ -6,10 +6,11 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from uploader.judgement import has_symbols
 from uploader.model import Decision, Figures, LeftOut, Outcome, Quality
 from uploader.report.groups import advices, measured, remedy_of
-from uploader.report.run import Run, has_symbols
-from uploader.report.words import count, duration, printable, size
+from uploader.report.run import Run
+from uploader.words import count, duration, printable, size
 
 LIST_ALL_UP_TO = 20
 """Runs with more files than this list only what needs a person, and count the rest."""

@@ -1,0 +1,83 @@
+"""What outcomes are worth to the one who asked for them: the exit code, the concerns that gates know, how much is known, what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from uploader.errors import ExitCode
+from uploader.model import Concern, Decision, Outcome, Quality
+from uploader.sources.lacking import tell_of_lacking_files
+
+NO_DEBUG_ADVICE = "Built without -g: function names only. Add -g1 for lines, or -g for inlined calls too."
+PARTLY_ADVICE = (
+    "Part of its code was built without -g: static libraries, generated code, assembly. Build that with -g1 at least."
+)
+NO_INLINES_ADVICE = "Functions and lines, no inlined calls. Build with -g for those."
+UNSTRIPPED_ADVICE = "Give the unstripped file, or its debug file beside it."
+
+PRECEDENCE = (
+    ExitCode.INTERRUPTED,
+    ExitCode.USAGE,
+    ExitCode.NOT_ALLOWED,
+    ExitCode.NETWORK,
+    ExitCode.REFUSED,
+    ExitCode.SOME_FAILED,
+    ExitCode.QUALITY,
+    ExitCode.NOTHING_FOUND,
+    ExitCode.DONE,
+)
+"""The most pressing exit code first: of what stops the whole run, then of what stopped one file, then of what is only poor."""
+
+
+def exit_code(outcomes: Iterable[Outcome], *more: ExitCode) -> ExitCode:
+    """The exit code of a run: of those that its outcomes would give alone, and of ``more``, the first in `PRECEDENCE`."""
+    codes = {ExitCode(outcome.exit_code) for outcome in outcomes} | set(more)
+    return next((code for code in PRECEDENCE if code in codes), ExitCode.DONE)
+
+
+def has_symbols(outcome: Outcome) -> bool:
+    """Whether a symbol file stands behind the outcome, here or at the destination."""
+    return outcome.decision not in (Decision.SKIPPED, Decision.FAILED)
+
+
+def concerns(outcome: Outcome) -> frozenset[Concern]:
+    """Everything that a gate could stop this file for."""
+    found = set()
+    if outcome.concern is not None:
+        found.add(outcome.concern)
+    elif outcome.decision is Decision.FAILED:
+        found.add(Concern.FAILED)
+    without_symbols = outcome.quality is Quality.NONE and outcome.warnings
+    if outcome.quality is Quality.FUNCTIONS or without_symbols or tell_of_lacking_files(outcome.warnings):
+        found.add(Concern.MISSING_DEBUG)
+    if outcome.warnings:
+        found.add(Concern.WARNINGS)
+    return frozenset(found)
+
+
+def coverage(part_bytes: int, executable_bytes: int) -> float | None:
+    """A share of the executable bytes, 0 to 100; None where there are none."""
+    return min(100.0, 100.0 * part_bytes / executable_bytes) if executable_bytes else None
+
+
+def line_coverage(outcome: Outcome) -> float | None:
+    """The share of the file's code with a line, in percent; None where it is not known."""
+    figures = outcome.figures
+    return None if figures is None else coverage(figures.line_bytes, figures.executable_bytes)
+
+
+def function_coverage(outcome: Outcome) -> float | None:
+    """The share of the file's code with a function, in percent; None where it is not known."""
+    figures = outcome.figures
+    return None if figures is None else coverage(figures.function_bytes, figures.executable_bytes)
+
+
+def advice(outcome: Outcome) -> str | None:
+    """What to do to get more out of this file; None where nothing is missing or nothing can be said."""
+    if outcome.remedy:
+        return outcome.remedy
+    if outcome.quality is Quality.FUNCTIONS:
+        return PARTLY_ADVICE if outcome.figures is not None and outcome.figures.line_bytes else NO_DEBUG_ADVICE
+    if outcome.quality is Quality.NONE and outcome.warnings:
+        return UNSTRIPPED_ADVICE
+    return NO_INLINES_ADVICE if outcome.quality is Quality.LINES else None
