@@ -12,7 +12,7 @@ import pytest
 
 from uploader.model import Decision
 from uploader.pipeline.convert import convert
-from uploader.pipeline.make import USUAL_FORM, GsymForm
+from uploader.pipeline.plan import USUAL_FORM, Conversion, GsymForm, Plan
 from uploader.progress import Silent
 
 SOURCE = """
@@ -74,7 +74,7 @@ every_machine = pytest.mark.parametrize("program", COMPILERS, indirect=True)
 
 
 def converted(program: Path, target: Path, form: GsymForm = USUAL_FORM) -> Path:
-    finished = convert([program], target, progress=Silent(), jobs=1, form=form)
+    finished = convert(Plan(paths=[program], jobs=1, conversion=Conversion(form=form)), target, progress=Silent())
     assert [outcome.decision for outcome in finished.outcomes] == [Decision.CONVERTED], finished.outcomes
     return target
 

@@ -7,7 +7,7 @@ import signal
 from pathlib import Path
 
 from tests.cli.conftest import PROGRAMS, Server, Struck, Symup
-from uploader.pipeline.upload import CHUNKS_IN_SENDING
+from uploader.pipeline.sending import CHUNKS_IN_SENDING
 
 CUT_AFTER = 3
 

@@ -13,6 +13,7 @@ from tests.writers.elf_writer import Section, elf
 from uploader.inputs.build_internals import is_procedural_macro
 from uploader.objects.elf.elf_file import ElfFile
 from uploader.pipeline.gather import gather
+from uploader.pipeline.plan import Plan
 from uploader.progress import Silent
 
 NAMES = Section(".dynstr", b"\0__rustc_proc_macro_decls_0123__\0")
@@ -53,12 +54,12 @@ def test_a_macro_has_both_the_metadata_of_rust_and_the_symbol(
 
 
 def test_procedural_macros_are_left_out_and_other_libraries_of_rust_are_not(libraries: Path) -> None:
-    gathered = gather([libraries], progress=Silent())
+    gathered = gather(Plan(paths=[libraries]), progress=Silent())
     assert [os.path.basename(one.path).partition("-")[0] for one in gathered.artifacts] == ["libcdylib", "libdylib"]
     assert [(one.what, one.number) for one in gathered.left_out] == [
         ("Rust's procedural macros, which run in the compiler", 1)
     ]
-    assert len(gather([libraries], progress=Silent(), build_internals=True).artifacts) == 3
+    assert len(gather(Plan(paths=[libraries], build_internals=True), progress=Silent()).artifacts) == 3
     macro = next(libraries.glob("libproc-macro*"))
     for paths in ([libraries, macro], [macro, libraries]):
-        assert len(gather(paths, progress=Silent()).artifacts) == 3
+        assert len(gather(Plan(paths=paths), progress=Silent()).artifacts) == 3

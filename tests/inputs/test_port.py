@@ -20,6 +20,7 @@ from uploader.objects.file_bytes import OpenBytes
 from uploader.objects.input import BytesInput, FileInput, Input
 from uploader.pipeline.gather import gather
 from uploader.pipeline.pair import DebugSources
+from uploader.pipeline.plan import Conversion, Plan
 from uploader.pipeline.upload import upload
 from uploader.progress import Silent
 from uploader.values import frozen
@@ -194,7 +195,7 @@ def test_without_its_line_in_the_registry_it_is_no_input(tmp_path: Path, monkeyp
 def test_binary_and_debug_file_pair_by_build_id_across_files_that_hold_them(tmp_path: Path) -> None:
     (tmp_path / "app.shelf").write_bytes(shelf(app=STRIPPED))
     (tmp_path / "debug.shelf").write_bytes(shelf(debug=DEBUG))
-    gathered = gather([tmp_path], progress=Silent(), debug=ALONE)
+    gathered = gather(Plan(paths=[tmp_path], conversion=Conversion(debug=ALONE)), progress=Silent())
     (artifact,) = gathered.artifacts
     assert [Path(file.path).name for file in artifact.inputs] == ["app", "debug"]
     assert [outcome.reason for outcome in gathered.outcomes] == [
@@ -205,7 +206,9 @@ def test_binary_and_debug_file_pair_by_build_id_across_files_that_hold_them(tmp_
 def test_what_a_file_holds_is_converted_and_stored_under_a_name_that_people_understand(tmp_path: Path) -> None:
     (tmp_path / "all.shelf").write_bytes(shelf(app=STRIPPED, debug=DEBUG, copy=STRIPPED))
     finished = upload(
-        [tmp_path], FolderDestination(tmp_path / "store", "default"), progress=Silent(), jobs=1, debug=ALONE
+        Plan(paths=[tmp_path], jobs=1, conversion=Conversion(debug=ALONE)),
+        FolderDestination(tmp_path / "store", "default"),
+        progress=Silent(),
     )
     within = f"{tmp_path}/all.shelf!/"
     assert {outcome.path.removeprefix(within): outcome.decision for outcome in finished.outcomes} == {
@@ -223,11 +226,17 @@ def test_nothing_is_looked_for_beside_a_file_that_lies_in_another(tmp_path: Path
     (tmp_path / "all.shelf").write_bytes(shelf(app=STRIPPED))
     (tmp_path / "debug").mkdir()
     (tmp_path / "debug" / "app.debug").write_bytes(DEBUG)
-    (artifact,) = gather([tmp_path / "all.shelf"], progress=Silent(), debug=ALONE).artifacts
+    (artifact,) = gather(
+        Plan(paths=[tmp_path / "all.shelf"], conversion=Conversion(debug=ALONE)), progress=Silent()
+    ).artifacts
     assert artifact.search is not None
     assert artifact.search.looked_in == ()
     found = gather(
-        [tmp_path / "all.shelf"], progress=Silent(), debug=DebugSources(debug_dirs=(str(tmp_path),), system_dirs=())
+        Plan(
+            paths=[tmp_path / "all.shelf"],
+            conversion=Conversion(debug=DebugSources(debug_dirs=(str(tmp_path),), system_dirs=())),
+        ),
+        progress=Silent(),
     )
     assert [Path(file.path).name for file in found.artifacts[0].inputs] == ["app", "app.debug"]
 

@@ -20,6 +20,7 @@ from uploader.pipeline import convert as convert_module
 from uploader.pipeline import crew as crew_module
 from uploader.pipeline import make as make_module
 from uploader.pipeline.convert import convert
+from uploader.pipeline.plan import Plan
 from uploader.pipeline.processes import Processes, WorkerKilled
 from uploader.pipeline.upload import upload
 from uploader.progress import Silent
@@ -51,7 +52,7 @@ def processes_pay(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def converted(build: Path, folder: Path, *, jobs: int) -> tuple[Outcome, ...]:
-    finished = convert([build], folder, progress=Silent(), jobs=jobs)
+    finished = convert(Plan(paths=[build], jobs=jobs), folder, progress=Silent())
     assert len(finished.outcomes) == FILES
     return finished.outcomes
 
@@ -121,7 +122,7 @@ def test_a_killed_process_costs_an_upload_its_file_only(
 
     monkeypatch.setattr(Processes, "call", killed)
     destination = FolderDestination(tmp_path / "store", project="default")
-    finished = upload([build], destination, progress=Silent(), jobs=2)
+    finished = upload(Plan(paths=[build], jobs=2), destination, progress=Silent())
     assert {one.decision for one in finished.outcomes} == {Decision.STORED, Decision.FAILED}
     assert sum(one.decision is Decision.STORED for one in finished.outcomes) == FILES - 1
 
@@ -197,7 +198,7 @@ def test_an_interruption_that_wakes_nobody_is_noticed_soon(build: Path, tmp_path
     if command == "convert":
         words = ["convert", str(build), "-o", str(tmp_path / "out"), "--jobs", "1"]
     else:
-        upload([build], FolderDestination(tmp_path / "from", project="default"), progress=Silent(), jobs=1)
+        upload(Plan(paths=[build], jobs=1), FolderDestination(tmp_path / "from", project="default"), progress=Silent())
         words = ["push", str(tmp_path / "from"), "--to", str(tmp_path / "store")]
     run = subprocess.run(
         [sys.executable, "-c", UNNOTICED, *words], cwd=ROOT, stderr=subprocess.PIPE, text=True, timeout=30, check=False
@@ -211,7 +212,7 @@ def test_little_is_done_without_threads_and_processes(
 ) -> None:
     monkeypatch.setattr(crew_module, "Processes", None)
     monkeypatch.setattr("threading.Thread.start", None)
-    finished = convert([build / "binary-1"], tmp_path / "out.gsym", progress=Silent(), jobs=8)
+    finished = convert(Plan(paths=[build / "binary-1"], jobs=8), tmp_path / "out.gsym", progress=Silent())
     assert [one.decision for one in finished.outcomes] == [Decision.CONVERTED]
 
 
@@ -228,14 +229,14 @@ def test_where_the_system_allows_no_processes_threads_do_it(
 
 def test_a_file_that_is_there_with_the_same_bytes_is_touched_and_another_replaced(build: Path, tmp_path: Path) -> None:
     target = tmp_path / "out.gsym"
-    convert([build / "binary-1"], target, progress=Silent(), jobs=1)
+    convert(Plan(paths=[build / "binary-1"], jobs=1), target, progress=Silent())
     os.utime(target, (1, 1))
     before = target.stat()
-    convert([build / "binary-1"], target, progress=Silent(), jobs=1)
+    convert(Plan(paths=[build / "binary-1"], jobs=1), target, progress=Silent())
     assert target.stat().st_ino == before.st_ino
     assert target.stat().st_mtime > 1
 
     expected = target.read_bytes()
     target.write_bytes(bytes(len(expected)))
-    convert([build / "binary-1"], target, progress=Silent(), jobs=1)
+    convert(Plan(paths=[build / "binary-1"], jobs=1), target, progress=Silent())
     assert target.read_bytes() == expected

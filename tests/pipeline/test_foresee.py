@@ -13,6 +13,7 @@ from uploader.model import Concern, Decision, Quality
 from uploader.pipeline.gates import Gates, judged
 from uploader.pipeline.missing import REMEDY_FILES
 from uploader.pipeline.outcomes import Finished
+from uploader.pipeline.plan import Conversion, Plan
 from uploader.pipeline.push import push
 from uploader.pipeline.upload import upload
 from uploader.progress import Silent
@@ -40,13 +41,11 @@ def split(tmp_path: Path) -> Path:
 
 def uploaded(path: Path, store: Path, *, dry_run: bool = False, dwarf: bool = True, force: bool = False) -> Finished:
     return upload(
-        [path],
+        Plan(paths=[path], jobs=1, conversion=Conversion(dwarf=dwarf)),
         FolderDestination(store, "p"),
         progress=Silent(),
-        jobs=1,
         environ={},
         dry_run=dry_run,
-        dwarf=dwarf,
         force=force,
     )
 

@@ -25,6 +25,7 @@ from uploader.pipeline.gather import gather
 from uploader.pipeline.limit import ROOM_BYTES, allowed_bytes, wants_memory, within
 from uploader.pipeline.memory import peak_bytes
 from uploader.pipeline.pair import DebugSources
+from uploader.pipeline.plan import Conversion, Plan
 from uploader.pipeline.processes import Processes
 from uploader.progress import Silent
 from uploader.sources.identify import identify
@@ -105,7 +106,9 @@ def large(path: Path, debug_size_bytes: int = 64 * MEBIBYTE, *, compress: str = 
 
 
 def converted(path: Path, target: Path) -> Outcome:
-    (outcome,) = convert([path], target, progress=Silent(), jobs=2, debug=NOWHERE).outcomes
+    (outcome,) = convert(
+        Plan(paths=[path], jobs=2, conversion=Conversion(debug=NOWHERE)), target, progress=Silent()
+    ).outcomes
     return outcome
 
 
@@ -123,7 +126,9 @@ def test_a_file_is_converted_or_told_to_take_too_much(
 
 
 def test_what_a_file_may_take_follows_the_bound_and_is_no_less_than_what_it_is_expected_to(tmp_path: Path) -> None:
-    (artifact,) = gather([large(tmp_path / "app")], progress=Silent(), debug=NOWHERE).artifacts
+    (artifact,) = gather(
+        Plan(paths=[large(tmp_path / "app")], conversion=Conversion(debug=NOWHERE)), progress=Silent()
+    ).artifacts
     assert peak_bytes(artifact) > 128 * MEBIBYTE
     assert allowed_bytes(artifact, 4 << 30) == (4 << 30) + ROOM_BYTES
     assert allowed_bytes(artifact, 1) == 2 * peak_bytes(artifact) + ROOM_BYTES

@@ -16,6 +16,7 @@ from uploader.destinations.send import send
 from uploader.errors import NetworkGaveOut
 from uploader.model import Decision
 from uploader.pipeline.meanwhile import ASKED_EVERY_SECONDS, Meanwhile, own_order
+from uploader.pipeline.plan import Plan
 from uploader.pipeline.upload import upload
 from uploader.progress import Silent
 from uploader.protocol.words import MIN_CHUNK_SIZE_BYTES, Answer, Holding, Question
@@ -138,10 +139,10 @@ def test_an_upload_leaves_to_another_what_that_one_was_done_with_first(
                 asked.set()
                 # What was asked about as missing is stored by another client right after the answer.
                 other = FolderDestination(tmp_path / "store", "p")
-                assert upload([build], other, progress=Silent(), jobs=1).exit_code == 0
+                assert upload(Plan(paths=[build], jobs=1), other, progress=Silent()).exit_code == 0
             return answers
 
-    finished = upload([build], Shared(tmp_path / "store", "p"), progress=Silent(), jobs=1)
+    finished = upload(Plan(paths=[build], jobs=1), Shared(tmp_path / "store", "p"), progress=Silent())
     assert finished.exit_code == 0
     assert {outcome.decision for outcome in finished.outcomes} == {Decision.PRESENT}
     assert finished.extracted == 0

@@ -22,6 +22,7 @@ from uploader.pipeline.memory import (
     default_bytes,
     peak_bytes,
 )
+from uploader.pipeline.plan import Plan
 from uploader.progress import Silent
 from uploader.sources.identify import identify
 
@@ -161,7 +162,7 @@ def test_a_run_within_its_bound_converts_all_one_after_another(tmp_path: Path) -
     notes = Notes()
     outcomes = {}
     for bound in (None, BASE_BYTES // 2):
-        finished = convert([build], tmp_path / "out", progress=notes, jobs=4, max_memory_bytes=bound)
+        finished = convert(Plan(paths=[build], jobs=4, max_memory_bytes=bound), tmp_path / "out", progress=notes)
         outcomes[bound] = [one.decision for one in finished.outcomes]
     assert outcomes[None] == outcomes[BASE_BYTES // 2] == [Decision.CONVERTED] * 6
     assert len(notes.notes) == 4

@@ -31,6 +31,7 @@ from uploader.pipeline.make import make
 from uploader.pipeline.missing import missing_build_id, missing_debug_info
 from uploader.pipeline.outcomes import Finished
 from uploader.pipeline.pair import DebugSources
+from uploader.pipeline.plan import Conversion, Plan
 from uploader.pipeline.upload import upload
 from uploader.progress import Silent
 from uploader.sources.extract import build
@@ -50,13 +51,17 @@ def whole_without_id(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def gathered(*paths: Path, debug: DebugSources = NOWHERE, dwarf: bool = True) -> Gathered:
-    return gather(paths, progress=Silent(), debug=debug, dwarf=dwarf)
+    return gather(Plan(paths=paths, conversion=Conversion(debug=debug, dwarf=dwarf)), progress=Silent())
 
 
 def converted(
     folder: Path, target: Path, *, debug: DebugSources = NOWHERE, dwarf: bool = True, exclude: tuple[str, ...] = ()
 ) -> Finished:
-    return convert([folder], target, progress=Silent(), jobs=2, debug=debug, dwarf=dwarf, exclude=exclude)
+    return convert(
+        Plan(paths=[folder], jobs=2, exclude=exclude, conversion=Conversion(debug=debug, dwarf=dwarf)),
+        target,
+        progress=Silent(),
+    )
 
 
 def only(finished: Finished, decision: Decision) -> Outcome:
@@ -227,7 +232,7 @@ def test_a_debug_file_with_more_dwarf_than_the_binary_is_read_for_it(
     for order in ([app, debug], [debug, app]):
         (artifact,) = gathered(*order).artifacts
         assert [file.path for file in artifact.inputs] == [str(app), str(debug)]
-        _, table = decode(memoryview(make(artifact, dwarf=True, threads=1).gsym))
+        _, table = decode(memoryview(make(artifact, threads=1).gsym))
         assert b"folded" in {table.names[name] for name in table.node_name}
     shutil.copy(debug, app.with_name("app.debug"))
     (found,) = gathered(app).artifacts
@@ -351,7 +356,11 @@ def test_mini_debuginfo_names_what_the_dynamic_table_lacks(
 ) -> None:
     peer("xz")
     split_debug.with_mini_debuginfo(whole, tmp_path / "app")
-    finished = convert([tmp_path / "app"], tmp_path / "app.gsym", progress=Silent(), jobs=1, debug=NOWHERE)
+    finished = convert(
+        Plan(paths=[tmp_path / "app"], jobs=1, conversion=Conversion(debug=NOWHERE)),
+        tmp_path / "app.gsym",
+        progress=Silent(),
+    )
     (outcome,) = finished.outcomes
     assert outcome.figures is not None
     assert set(outcome.figures.by_source) == {Source.MINI_DEBUGINFO, Source.DYNSYM, Source.PLT}
@@ -392,7 +401,9 @@ def test_what_is_missing_is_told_in_a_line_with_what_to_do(whole: Path, tmp_path
     )
     shutil.rmtree(tmp_path / "away")
     split_debug.debug_file(split_debug.build(tmp_path / "other", variant=2), tmp_path / "app.dbg")
-    finished = convert([app], tmp_path / "app.gsym", progress=Silent(), jobs=1, debug=NOWHERE)
+    finished = convert(
+        Plan(paths=[app], jobs=1, conversion=Conversion(debug=NOWHERE)), tmp_path / "app.gsym", progress=Silent()
+    )
     (outcome,) = finished.outcomes
     build_id = split_debug.build_id(whole)
     assert (outcome.decision, outcome.quality) == (Decision.CONVERTED, Quality.FUNCTIONS)
@@ -408,7 +419,9 @@ def test_what_is_missing_is_told_in_a_line_with_what_to_do(whole: Path, tmp_path
 
 def test_a_program_without_a_build_id_is_warned_of(tmp_path: Path) -> None:
     app = split_debug.build(tmp_path / "app", "-Wl,--build-id=none")
-    (outcome,) = convert([app], tmp_path / "app.gsym", progress=Silent(), jobs=1, debug=NOWHERE).outcomes
+    (outcome,) = convert(
+        Plan(paths=[app], jobs=1, conversion=Conversion(debug=NOWHERE)), tmp_path / "app.gsym", progress=Silent()
+    ).outcomes
     assert outcome.quality is Quality.FULL
     assert [warning.partition(":")[0] for warning in outcome.warnings] == ["no build-id"]
     assert "-Wl,--build-id" in (outcome.remedy or "")
@@ -424,12 +437,16 @@ def test_a_program_that_nothing_ties_to_a_debug_file_is_told_how_to_tie_them_and
     whole = split_debug.build(tmp_path / "whole", "-Wl,--build-id=none", flag)
     app = split_debug.stripped(whole, tmp_path / "app")
     debug = split_debug.debug_file(whole, tmp_path / "app.debug")
-    alone = convert([app, debug], tmp_path / "out", progress=Silent(), jobs=1, debug=NOWHERE).outcomes[0]
+    alone = convert(
+        Plan(paths=[app, debug], jobs=1, conversion=Conversion(debug=NOWHERE)), tmp_path / "out", progress=Silent()
+    ).outcomes[0]
     assert (alone.path, alone.decision) == (str(app), decision)
     assert alone.remedy is not None
     assert "objcopy --add-gnu-debuglink" in alone.remedy and "beside it" not in alone.remedy
     subprocess.run(["objcopy", f"--add-gnu-debuglink={debug}", app], check=True)
-    (tied,) = convert([app], tmp_path / "app.gsym", progress=Silent(), jobs=1, debug=NOWHERE).outcomes
+    (tied,) = convert(
+        Plan(paths=[app], jobs=1, conversion=Conversion(debug=NOWHERE)), tmp_path / "app.gsym", progress=Silent()
+    ).outcomes
     assert (tied.decision, tied.quality) == (Decision.CONVERTED, Quality.FULL)
 
 
@@ -465,20 +482,24 @@ def test_a_go_program_without_a_build_id_is_told_the_flag_of_its_own_linker(whol
 def test_a_build_without_debug_information_is_told_to_use_it(tmp_path: Path) -> None:
     app = split_debug.build(tmp_path / "app", "-g0")
     (artifact,) = gathered(app).artifacts
-    made = make(artifact, dwarf=True, threads=1)
+    made = make(artifact, threads=1)
     assert made.warnings[0].startswith(
         "no DWARF: built without -g, or stripped of debug information by `strip -g`; no debug"
     )
     assert made.remedy is not None
     assert "-g" in made.remedy
-    assert make(artifact, dwarf=False, threads=1).warnings == ()
+    assert make(artifact, conversion=Conversion(dwarf=False), threads=1).warnings == ()
 
 
 def test_stubs_alone_are_no_symbols(tmp_path: Path) -> None:
     source = tmp_path / "app.c"
     source.write_text('#include <stdio.h>\nint main(void) { return puts("x"); }\n')
     subprocess.run(["gcc", "-s", "-Wl,--build-id", source, "-o", tmp_path / "app"], check=True)
-    finished = convert([tmp_path / "app"], tmp_path / "o", progress=Silent(), jobs=1, debug=NOWHERE, allow_empty=True)
+    finished = convert(
+        Plan(paths=[tmp_path / "app"], jobs=1, allow_empty=True, conversion=Conversion(debug=NOWHERE)),
+        tmp_path / "o",
+        progress=Silent(),
+    )
     (outcome,) = finished.outcomes
     assert (outcome.decision, outcome.reason) == (Decision.SKIPPED, "no function symbols in it")
     assert outcome.warnings[0].startswith("no DWARF: stripped, by `strip` or the linker's -s; no debug file")
@@ -489,19 +510,23 @@ def test_a_companion_that_breaks_meanwhile_is_left_out_with_a_warning(whole: Pat
     debug = split_debug.debug_file(whole, tmp_path / "app.debug")
     (artifact,) = gathered(tmp_path).artifacts
     debug.write_bytes(b"gone")
-    made = make(artifact, dwarf=True, threads=1)
+    made = make(artifact, threads=1)
     assert made.figures.quality is Quality.FUNCTIONS
     assert any("companion was left out" in warning for warning in made.warnings)
 
 
 def test_split_units_are_read_where_the_compiler_put_them_or_beside_the_binary(tmp_path: Path) -> None:
     app = split_debug.build(tmp_path / "build" / "app", "-gsplit-dwarf")
-    (outcome,) = convert([app], tmp_path / "a.gsym", progress=Silent(), jobs=1, debug=NOWHERE).outcomes
+    (outcome,) = convert(
+        Plan(paths=[app], jobs=1, conversion=Conversion(debug=NOWHERE)), tmp_path / "a.gsym", progress=Silent()
+    ).outcomes
     assert outcome.figures is not None
     assert (outcome.quality, outcome.figures.inlines, outcome.warnings) == (Quality.FULL, 1, ())
     shutil.move(tmp_path / "build", tmp_path / "moved")
     (outcome,) = convert(
-        [tmp_path / "moved" / "app"], tmp_path / "b.gsym", progress=Silent(), jobs=1, debug=NOWHERE
+        Plan(paths=[tmp_path / "moved" / "app"], jobs=1, conversion=Conversion(debug=NOWHERE)),
+        tmp_path / "b.gsym",
+        progress=Silent(),
     ).outcomes
     assert outcome.warnings == ()
     assert (tmp_path / "a.gsym").read_bytes() == (tmp_path / "b.gsym").read_bytes()
@@ -519,22 +544,30 @@ def dwz_pair(folder: Path, dwz: str) -> tuple[Path, Path]:
 
 def test_what_dwz_moved_to_a_file_of_its_own_is_read(tmp_path: Path, peer: Callable[[str], str]) -> None:
     app, common = dwz_pair(tmp_path / "build", peer("dwz"))
-    (outcome,) = convert([app], tmp_path / "a.gsym", progress=Silent(), jobs=1, debug=NOWHERE).outcomes
+    (outcome,) = convert(
+        Plan(paths=[app], jobs=1, conversion=Conversion(debug=NOWHERE)), tmp_path / "a.gsym", progress=Silent()
+    ).outcomes
     assert (outcome.quality, outcome.warnings) == (Quality.FULL, ())
     common.unlink()
-    (outcome,) = convert([app], tmp_path / "b.gsym", progress=Silent(), jobs=1, debug=NOWHERE).outcomes
+    (outcome,) = convert(
+        Plan(paths=[app], jobs=1, conversion=Conversion(debug=NOWHERE)), tmp_path / "b.gsym", progress=Silent()
+    ).outcomes
     assert any("common.debug" in warning for warning in outcome.warnings)
 
 
 def test_what_dwz_moved_away_comes_from_debuginfod_where_told(tmp_path: Path, peer: Callable[[str], str]) -> None:
     app, common = dwz_pair(tmp_path / "build", peer("dwz"))
-    (outcome,) = convert([app], tmp_path / "a.gsym", progress=Silent(), jobs=1, debug=NOWHERE).outcomes
+    (outcome,) = convert(
+        Plan(paths=[app], jobs=1, conversion=Conversion(debug=NOWHERE)), tmp_path / "a.gsym", progress=Silent()
+    ).outcomes
     (tmp_path / "served").mkdir()
     shutil.move(common, tmp_path / "served" / "common.debug")
     ready = split_debug.build_id(tmp_path / "served" / "common.debug")
     with debuginfod(peer("debuginfod"), tmp_path / "served", tmp_path / "log", ready=ready) as url:
         debug = client(tmp_path, url)
-        (outcome,) = convert([app], tmp_path / "b.gsym", progress=Silent(), jobs=1, debug=debug).outcomes
+        (outcome,) = convert(
+            Plan(paths=[app], jobs=1, conversion=Conversion(debug=debug)), tmp_path / "b.gsym", progress=Silent()
+        ).outcomes
     assert outcome.warnings == ()
     assert (tmp_path / "a.gsym").read_bytes() == (tmp_path / "b.gsym").read_bytes()
 
@@ -558,13 +591,11 @@ def test_debuginfod_is_asked_once_the_destination_wants_the_file(
         def run(*, dry_run: bool = False) -> Outcome:
             destination = FolderDestination(tmp_path / "store", "p")
             done = upload(
-                [tmp_path / "dist"],
+                Plan(paths=[tmp_path / "dist"], jobs=1, conversion=Conversion(debug=client(tmp_path, url))),
                 destination,
                 progress=Silent(),
-                jobs=1,
                 environ={},
                 dry_run=dry_run,
-                debug=client(tmp_path, url),
             )
             (outcome,) = done.outcomes
             return outcome

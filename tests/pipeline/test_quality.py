@@ -18,6 +18,7 @@ from uploader.pipeline.gather import gather
 from uploader.pipeline.make import make
 from uploader.pipeline.missing import REMEDY_BUILD_ID, REMEDY_FILES
 from uploader.pipeline.outcomes import Finished
+from uploader.pipeline.plan import Plan
 from uploader.pipeline.upload import upload
 from uploader.progress import Silent
 from uploader.protocol.words import Manifest
@@ -46,7 +47,7 @@ def program(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 
 def uploaded(path: Path, store: Path, **options: object) -> Finished:
-    return upload([path], FolderDestination(store, "p"), progress=Silent(), jobs=1, environ={}, **options)  # type: ignore[arg-type]  # as given
+    return upload(Plan(paths=[path], jobs=1), FolderDestination(store, "p"), progress=Silent(), environ={}, **options)  # type: ignore[arg-type]  # as given
 
 
 def stored(store: Path, finished: Finished) -> Manifest:
@@ -74,8 +75,8 @@ def test_a_cold_part_is_counted_alike_by_who_converts_by_the_store_and_in_the_fi
     run("gcc", "-O2", "-g", "-Wl,--build-id", "-x", "c", "-", "-o", "app", at=tmp_path, stdin=WITH_COLD_PART)
     finished = uploaded(tmp_path / "app", tmp_path / "store")
     assert finished.outcomes[0].figures is not None
-    (artifact,) = gather([tmp_path / "app"], progress=Silent()).artifacts
-    _, table = decode(memoryview(make(artifact, dwarf=True, threads=1).gsym))
+    (artifact,) = gather(Plan(paths=[tmp_path / "app"]), progress=Silent()).artifacts
+    _, table = decode(memoryview(make(artifact, threads=1).gsym))
     assert "main.cold" in {bytes(table.names[name]).decode() for name in table.name}
     assert (
         finished.outcomes[0].figures.functions == stored(tmp_path / "store", finished).figures.functions == len(table)
@@ -270,8 +271,8 @@ def test_lines_of_inlined_calls_without_a_name_are_not_told_of_the_function_arou
     run("objcopy", "--remove-section=.debug_str", "app", "bare", at=tmp_path)
 
     def inlines(name: str) -> tuple[int, set[bytes]]:
-        (artifact,) = gather([tmp_path / name], progress=Silent()).artifacts
-        _, table = decode(memoryview(make(artifact, dwarf=True, threads=1).gsym))
+        (artifact,) = gather(Plan(paths=[tmp_path / name]), progress=Silent()).artifacts
+        _, table = decode(memoryview(make(artifact, threads=1).gsym))
         return len(table.node_name), {table.names[each] for each in table.node_name}
 
     count, names = inlines("app")

@@ -15,6 +15,7 @@ from uploader.model import SymbolId
 from uploader.objects.elf.elf_file import ElfFile
 from uploader.pipeline.gather import Gathered, gather
 from uploader.pipeline.pair import DebugSources
+from uploader.pipeline.plan import Conversion, Plan
 from uploader.pipeline.shard import Shard
 from uploader.progress import Silent
 from uploader.sources.identify import identify
@@ -76,10 +77,12 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def shards(folder: Path, total: int) -> list[Gathered]:
     return [
         gather(
-            [folder],
+            Plan(
+                paths=[folder],
+                shard=Shard(number=number, total=total),
+                conversion=Conversion(debug=DebugSources(system_dirs=())),
+            ),
             progress=Silent(),
-            debug=DebugSources(system_dirs=()),
-            shard=Shard(number=number, total=total),
         )
         for number in range(1, total + 1)
     ]

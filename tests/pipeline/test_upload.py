@@ -14,6 +14,7 @@ from uploader.errors import ExitCode, NetworkGaveOut
 from uploader.judgement import PRECEDENCE, exit_code
 from uploader.model import Decision, Outcome, Quality
 from uploader.pipeline.gather import gather
+from uploader.pipeline.plan import Conversion, Plan
 from uploader.pipeline.upload import upload
 from uploader.progress import Silent
 from uploader.protocol.words import Committed, Manifest
@@ -55,7 +56,7 @@ def test_a_stripped_binary_and_its_debug_file_are_one_artifact(app: Path, tmp_pa
     stripped, debug = tmp_path / "app", tmp_path / "app.debug"
     subprocess.run(["strip", "-o", stripped, app], check=True)
     subprocess.run(["objcopy", "--only-keep-debug", app, debug], check=True)
-    gathered = gather([tmp_path], progress=Silent())
+    gathered = gather(Plan(paths=[tmp_path]), progress=Silent())
     (artifact,) = gathered.artifacts
     assert artifact.path == str(stripped), "the file that runs is what the artifact is told by"
     assert [file.path for file in artifact.inputs] == [str(stripped), str(debug)]
@@ -67,13 +68,13 @@ def test_a_stripped_binary_and_its_debug_file_are_one_artifact(app: Path, tmp_pa
 
 
 def test_without_dwarf_no_more_is_expected_than_functions(app: Path) -> None:
-    (artifact,) = gather([app], progress=Silent(), dwarf=False).artifacts
+    (artifact,) = gather(Plan(paths=[app], conversion=Conversion(dwarf=False)), progress=Silent()).artifacts
     assert artifact.expected_quality is Quality.FUNCTIONS
 
 
 def test_object_files_are_skipped_with_a_reason(tmp_path: Path) -> None:
     subprocess.run(["cc", "-g", "-c", "-x", "c", "-", "-o", tmp_path / "a.o"], input=SOURCE, text=True, check=True)
-    gathered = gather([tmp_path], progress=Silent())
+    gathered = gather(Plan(paths=[tmp_path]), progress=Silent())
     assert gathered.artifacts == ()
     assert gathered.outcomes[0].decision is Decision.SKIPPED
     assert "object file without a build-id" in gathered.outcomes[0].reason
@@ -83,7 +84,9 @@ def test_the_observer_hears_of_every_file(app: Path, tmp_path: Path) -> None:
     shutil.copy(app, tmp_path / "copy")
     (tmp_path / "broken").write_bytes(app.read_bytes()[:1000])
     observer = Remembers()
-    done = upload([app, tmp_path], FolderDestination(tmp_path / "store", "p"), progress=observer, jobs=2, environ={})
+    done = upload(
+        Plan(paths=[app, tmp_path], jobs=2), FolderDestination(tmp_path / "store", "p"), progress=observer, environ={}
+    )
     assert sorted(o.path for o in observer.outcomes) == [o.path for o in done.outcomes]
     assert done.exit_code is ExitCode.SOME_FAILED
     assert done.extracted == 1
@@ -107,7 +110,7 @@ def test_once_the_network_gave_out_the_other_files_are_not_tried(tmp_path: Path)
         command = ["cc", "-g", "-shared", "-fPIC", "-Wl,--build-id", "-x", "c", "-", "-o", str(build / f"lib{n}.so")]
         subprocess.run(command, input=source, text=True, check=True)
     destination = OutOfReach(tmp_path / "store", "p")
-    done = upload([build], destination, progress=Silent(), jobs=1, environ={})
+    done = upload(Plan(paths=[build], jobs=1), destination, progress=Silent(), environ={})
     assert done.exit_code is ExitCode.NETWORK
     assert isinstance(done.error, NetworkGaveOut)
     assert len(done.outcomes) == 30

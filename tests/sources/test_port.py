@@ -16,6 +16,7 @@ from uploader.errors import InputError
 from uploader.model import Decision, Quality, SymbolId
 from uploader.objects.elf.elf_file import ElfFile
 from uploader.pipeline.pair import DebugSources
+from uploader.pipeline.plan import Conversion, Plan
 from uploader.pipeline.upload import upload
 from uploader.progress import Silent
 from uploader.sources import registry
@@ -130,7 +131,10 @@ def test_one_line_in_the_registry_makes_a_source_known_everywhere(
     assert identified.sources == ("notes", "symtab")
     destination = FolderDestination(tmp_path / "store", "p")
     finished = upload(
-        [path], destination, progress=Silent(), jobs=1, debug=DebugSources(system_dirs=()), environ={"SYMUP": "test"}
+        Plan(paths=[path], jobs=1, conversion=Conversion(debug=DebugSources(system_dirs=()))),
+        destination,
+        progress=Silent(),
+        environ={"SYMUP": "test"},
     )
     (outcome,) = finished.outcomes
     assert (outcome.decision, outcome.quality) == (Decision.STORED, Quality.FULL)

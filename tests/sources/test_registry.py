@@ -16,6 +16,7 @@ from uploader.objects.input import FileInput
 from uploader.pipeline.convert import convert
 from uploader.pipeline.gather import gather
 from uploader.pipeline.pair import DebugSources, paired
+from uploader.pipeline.plan import Conversion, Plan
 from uploader.pipeline.upload import upload
 from uploader.progress import Silent
 from uploader.sources.registry import SOURCES, adds, expected
@@ -50,7 +51,9 @@ def test_a_stripped_go_program_promises_what_converting_it_gives(tmp_path: Path)
     command = [sys.executable, "-m", "uploader", "inspect", "--json", str(path)]
     told = json.loads(subprocess.run(command, capture_output=True, check=True, timeout=60).stdout)
     assert told["files"][0]["expected_quality"] == "none"
-    (outcome,) = convert([path], tmp_path / "o.gsym", progress=Silent(), jobs=1, debug=NOWHERE).outcomes
+    (outcome,) = convert(
+        Plan(paths=[path], jobs=1, conversion=Conversion(debug=NOWHERE)), tmp_path / "o.gsym", progress=Silent()
+    ).outcomes
     assert (outcome.decision, outcome.quality) == (Decision.SKIPPED, Quality.NONE)
 
 
@@ -63,7 +66,13 @@ def test_a_dry_run_plans_what_the_upload_sends(name: str, tmp_path: Path) -> Non
 
     def decided(*, dry_run: bool) -> Decision:
         destination = FolderDestination(tmp_path / "store", "p")
-        run = upload([path], destination, progress=Silent(), jobs=1, dry_run=dry_run, debug=NOWHERE, environ={})
+        run = upload(
+            Plan(paths=[path], jobs=1, conversion=Conversion(debug=NOWHERE)),
+            destination,
+            progress=Silent(),
+            dry_run=dry_run,
+            environ={},
+        )
         return run.outcomes[0].decision
 
     planned, done = decided(dry_run=True), decided(dry_run=False)
@@ -74,7 +83,10 @@ def test_of_files_with_one_id_that_with_more_tables_is_the_main_one(tmp_path: Pa
     symbols = [Symbol("f", 0x1000, 16)]
     (tmp_path / "a").write_bytes(elf([TEXT], symbols=symbols) + bytes(5000))
     (tmp_path / "b").write_bytes(elf([TEXT], symbols=symbols, dynamic_symbols=symbols))
-    one, two = (gather([tmp_path / name], progress=Silent(), debug=NOWHERE).artifacts[0].main for name in "ab")
+    one, two = (
+        gather(Plan(paths=[tmp_path / name], conversion=Conversion(debug=NOWHERE)), progress=Silent()).artifacts[0].main
+        for name in "ab"
+    )
     assert one.size_bytes > two.size_bytes
     assert set(one.sources) < set(two.sources)
     for files in ([one, two], [two, one]):
@@ -84,7 +96,9 @@ def test_of_files_with_one_id_that_with_more_tables_is_the_main_one(tmp_path: Pa
 
 def test_mini_debuginfo_beside_a_symbol_table_is_no_gain(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(elf([TEXT], symbols=[Symbol("f", 0x1000, 16)]))
-    (artifact,) = gather([tmp_path / "a"], progress=Silent(), debug=NOWHERE).artifacts
+    (artifact,) = gather(
+        Plan(paths=[tmp_path / "a"], conversion=Conversion(debug=NOWHERE)), progress=Silent()
+    ).artifacts
     main = replace(artifact.main, size_bytes=9_000_000)
     mini = replace(main, input=FileInput(path="mini"), sources=(Source.MINI_DEBUGINFO,), size_bytes=1)
     both, outcomes = paired([main, mini], dwarf=True)
@@ -100,10 +114,10 @@ def test_other_code_sections_under_one_id_are_a_conflict_though_one_holds_no_byt
     elsewhere = Section(".text", address=0x2000, flags=CODE, type=NOBITS, size_bytes=64)
     (tmp_path / "a").write_bytes(elf([TEXT], notes=notes, symbols=[Symbol("f", 0x1000, 16)]))
     (tmp_path / "a.debug").write_bytes(elf([elsewhere], notes=notes, symbols=[Symbol("f", 0x2000, 16)]))
-    gathered = gather([tmp_path], progress=Silent(), debug=NOWHERE)
+    gathered = gather(Plan(paths=[tmp_path], conversion=Conversion(debug=NOWHERE)), progress=Silent())
     assert gathered.artifacts == ()
     assert {outcome.concern for outcome in gathered.outcomes} == {Concern.CONFLICT}
     elsewhere = elsewhere._replace(address=0x1000)
     (tmp_path / "a.debug").write_bytes(elf([elsewhere], notes=notes, symbols=[Symbol("f", 0x1000, 16)]))
-    gathered = gather([tmp_path], progress=Silent(), debug=NOWHERE)
+    gathered = gather(Plan(paths=[tmp_path], conversion=Conversion(debug=NOWHERE)), progress=Silent())
     assert [artifact.path for artifact in gathered.artifacts] == [str(tmp_path / "a")]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from uploader.cli import options, terminal
+from uploader.cli.groups import Gated, Output, Selected, grouped, plan
 from uploader.errors import UsageError
 
 if TYPE_CHECKING:
@@ -21,38 +22,18 @@ if TYPE_CHECKING:
 STDOUT = "-"
 
 
+@grouped
 def command(
     inputs: options.Paths,
-    output: Annotated[
+    target: Annotated[
         str,
         typer.Option(
             "--output", "-o", metavar="OUT", help="The .gsym file to write, a folder for several, or - for stdout."
         ),
     ],
-    no_dwarf: options.NoDwarf = False,
-    include: options.Include = None,
-    exclude: options.Exclude = None,
-    build_internals: options.BuildInternals = False,
-    debug_dir: options.DebugDir = None,
-    debuginfod: options.DebugInfoD = False,
-    gsym_version: options.GsymVersion = None,
-    keep_aliases: options.KeepAliases = False,
-    require: options.Require = None,
-    min_line_coverage: options.MinLineCoverage = None,
-    fail_on: options.FailOn = None,
-    allow_empty: options.AllowEmpty = False,
-    allow_missing: options.AllowMissing = False,
-    jobs: options.Jobs = None,
-    max_memory: options.MaxMemory = None,
-    shard: options.Shard = None,
-    report_json: options.ReportJson = None,
-    report_html: options.ReportHtml = None,
-    gitlab_report: options.GitlabReport = None,
-    junit: options.Junit = None,
-    dotenv: options.Dotenv = None,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
+    selected: Selected,
+    gated: Gated,
+    output: Output,
 ) -> int:
     """Write the symbols of binaries to GSYM files. Nothing leaves this machine.
 
@@ -62,65 +43,26 @@ def command(
     Example: symup convert build/server -o server.gsym
     """
     started = time.monotonic()
-    chosen = options.settings(
-        include=include,
-        exclude=exclude,
-        require=require,
-        min_line_coverage=min_line_coverage,
-        fail_on=fail_on,
-        jobs=jobs,
-        max_memory=max_memory,
-        dwarf=False if no_dwarf else None,
-        debug_dir=debug_dir,
-        debuginfod=debuginfod or None,
-        gsym_version=gsym_version,
-        keep_aliases=keep_aliases or None,
-        allow_missing=allow_missing or None,
-        build_internals=build_internals or None,
-    )
-    part = options.shard(shard)
-    reports = options.reports(
-        *inputs,
-        *([] if output == STDOUT else [output]),
-        json=report_json,
-        html=report_html,
-        code_quality=gitlab_report,
-        junit=junit,
-        dotenv=dotenv,
-    )
-    to_stdout = output == STDOUT
+    chosen = options.settings(**selected.flags(), **gated.flags())
+    to_stdout = target == STDOUT
+    reports = output.reports(*inputs, *([] if to_stdout else [target]))
     if to_stdout:
-        _insist_on_stdout(inputs, as_json=as_json)
-    if not quiet:
+        _insist_on_stdout(inputs, as_json=output.as_json)
+    if not output.quiet:
         terminal.tell_core()
 
     from uploader.pipeline.convert import convert
 
-    observer = terminal.progress(quiet=quiet)
+    observer = terminal.progress(quiet=output.quiet)
     with contextlib.ExitStack() as kept:
-        target = _aside(kept) if to_stdout else Path(output)
+        place = _aside(kept) if to_stdout else Path(target)
         try:
-            finished = convert(
-                inputs,
-                target,
-                to_folder=output.endswith(os.sep),
-                progress=observer,
-                jobs=chosen.jobs,
-                max_memory_bytes=options.max_memory_bytes(chosen),
-                include=chosen.include,
-                exclude=chosen.exclude,
-                dwarf=chosen.dwarf,
-                allow_empty=allow_empty,
-                debug=options.debug_sources(chosen, observer),
-                form=options.gsym_form(chosen),
-                shard=part,
-                allow_missing=chosen.allow_missing,
-                build_internals=chosen.build_internals,
-            )
+            asked = plan(inputs, chosen, observer=observer, selected=selected, allow_empty=gated.allow_empty)
+            finished = convert(asked, place, to_folder=target.endswith(os.sep), progress=observer)
         finally:
             terminal.close(observer)
         if to_stdout:
-            finished = _delivered(finished, target)
+            finished = _delivered(finished, place)
     # Imported once there is something to tell: until then nothing should keep the files waiting.
     from uploader.cli import tell
     from uploader.pipeline.gates import judged
@@ -128,13 +70,10 @@ def command(
     return tell.run(
         "convert",
         judged(finished, options.gates(chosen)),
-        seconds=time.monotonic() - started,
-        as_json=as_json,
-        quiet=quiet,
-        verbose=verbose,
-        shard=None if part is None else str(part),
-        dwarf=chosen.dwarf,
+        output=output,
         reports=reports,
+        seconds=time.monotonic() - started,
+        plan=asked,
     )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -13,12 +12,9 @@ from uploader import config, places
 from uploader.errors import UsageError
 
 if TYPE_CHECKING:
-    from uploader.cli.reports import Reports
     from uploader.credentials.token import Token
     from uploader.pipeline.gates import Gates
-    from uploader.pipeline.make import GsymForm
     from uploader.pipeline.pair import DebugSources
-    from uploader.pipeline.shard import Shard as ShardPart
     from uploader.progress import Progress
     from uploader.protocol.words import Destination
 
@@ -281,22 +277,6 @@ def gates_without_files(**flags: Any) -> Gates:
     return gates(config.load(flags, files=False))
 
 
-def shard(text: str | None) -> ShardPart | None:
-    """The part of all ids that the run takes; None for all. Raises `UsageError`."""
-    if text is None:
-        return None
-    from uploader.pipeline.shard import Shard as Part
-
-    return Part.parse(text)
-
-
-def reports(*others: str | Path, **paths: str | None) -> Reports:
-    """The report files to write, their folders made; ``others`` are the files that the run reads or writes. Raises `UsageError`."""
-    from uploader.cli.reports import Reports as Files
-
-    return Files(**paths).prepare(others)
-
-
 def debug_sources(chosen: config.Settings, observer: Progress) -> DebugSources:
     """Where debug information may be looked for, as the settings say. Raises `UsageError`; contacts nothing yet."""
     from uploader.pipeline.pair import DebugSources
@@ -308,13 +288,6 @@ def debug_sources(chosen: config.Settings, observer: Progress) -> DebugSources:
 
         debuginfod = DebugInfod(DebugInfodSettings.from_environment(os.environ), note=observer.note)
     return DebugSources(debug_dirs=chosen.debug_dir, debuginfod=debuginfod)
-
-
-def gsym_form(chosen: config.Settings) -> GsymForm:
-    """How GSYM files are to be written, as the settings say."""
-    from uploader.pipeline.make import GsymForm
-
-    return GsymForm(version=chosen.gsym_version, keep_aliases=chosen.keep_aliases)
 
 
 def open_destination(chosen: config.Settings) -> Destination:

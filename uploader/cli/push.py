@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from uploader.cli import options, tell, terminal
+from uploader.cli.groups import Addressed, Gated, Output, grouped
 from uploader.errors import UsageError
 from uploader.words import printable
 
@@ -16,26 +17,14 @@ if TYPE_CHECKING:
     from uploader.store.store import SymbolStore
 
 
+@grouped
 def command(
     store: Annotated[
         Path, typer.Argument(help="The folder of a store, as upload --to FOLDER fills one.", metavar="STORE")
     ],
-    to: options.To = None,
-    project: options.Project = None,
-    dry_run: options.DryRun = False,
-    force: options.Force = False,
-    require: options.Require = None,
-    min_line_coverage: options.MinLineCoverage = None,
-    fail_on: options.FailOn = None,
-    allow_empty: options.AllowEmpty = False,
-    report_json: options.ReportJson = None,
-    report_html: options.ReportHtml = None,
-    gitlab_report: options.GitlabReport = None,
-    junit: options.Junit = None,
-    dotenv: options.Dotenv = None,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
+    addressed: Addressed,
+    gated: Gated,
+    output: Output,
 ) -> int:
     """Bring what one store holds of a project to another: only what is missing there travels.
 
@@ -45,30 +34,28 @@ def command(
     Example: symup push symbols/ --to https://symbols.example.com
     """
     started = time.monotonic()
-    chosen = options.settings(to=to, project=project)
-    gates = options.gates_without_files(require=require, min_line_coverage=min_line_coverage, fail_on=fail_on)
-    reports = options.reports(
-        json=report_json, html=report_html, code_quality=gitlab_report, junit=junit, dotenv=dotenv
-    )
+    chosen = options.settings(to=addressed.to, project=addressed.project)
+    gates = options.gates_without_files(**gated.flags())
+    reports = output.reports()
     if chosen.to is None:
         raise UsageError("push needs a destination", remedy="Name it with --to or SYMUP_TO.")
     source = _opened(store, chosen.project)
     destination = options.open_destination(chosen)
-    if to is None and not quiet:
+    if addressed.to is None and not output.quiet:
         terminal.say(f"symup: pushing to {printable(destination.url)}")
 
     from uploader.pipeline.gates import judged
     from uploader.pipeline.push import push
 
-    observer = terminal.progress(quiet=quiet)
+    observer = terminal.progress(quiet=output.quiet)
     try:
         finished = push(
             source,
             destination,
             progress=observer,
-            force=force,
-            dry_run=dry_run,
-            allow_empty=allow_empty,
+            force=addressed.force,
+            dry_run=addressed.dry_run,
+            allow_empty=gated.allow_empty,
             label=f"project {chosen.project} of {store}",
         )
     finally:
@@ -76,13 +63,11 @@ def command(
     return tell.run(
         "push",
         judged(finished, gates),
+        output=output,
+        reports=reports,
         seconds=time.monotonic() - started,
         destination=destination.url,
         project=chosen.project,
-        as_json=as_json,
-        quiet=quiet,
-        verbose=verbose,
-        reports=reports,
     )
 
 

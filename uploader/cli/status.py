@@ -146,15 +146,18 @@ def _asked(what: list[str], chosen: Settings) -> tuple[list[_Asked], list[tuple[
         return asked, [], ()
 
     from uploader.pipeline.gather import gather
+    from uploader.pipeline.plan import Plan
     from uploader.progress import Silent
 
     gathered = gather(
-        paths,
+        Plan(
+            paths=paths,
+            include=chosen.include,
+            exclude=chosen.exclude,
+            allow_missing=chosen.allow_missing,
+            build_internals=chosen.build_internals,
+        ),
         progress=Silent(),
-        include=chosen.include,
-        exclude=chosen.exclude,
-        allow_missing=chosen.allow_missing,
-        build_internals=chosen.build_internals,
     )
     for artifact in gathered.artifacts:
         met = None if artifact.path in paths else artifact

@@ -16,29 +16,25 @@ from uploader.report.text import summary
 from uploader.words import printable
 
 if TYPE_CHECKING:
+    from uploader.cli.groups import Output
     from uploader.pipeline.outcomes import Finished
+    from uploader.pipeline.plan import Plan
 
 
 def run(
     command: str,
     finished: Finished,
     *,
+    output: Output,
+    reports: Reports,
     seconds: float,
-    as_json: bool,
-    quiet: bool,
-    verbose: bool,
     destination: str | None = None,
     project: str | None = None,
-    shard: str | None = None,
-    dwarf: bool = True,
-    reports: Reports | None = None,
-    environ: Mapping[str, str] | None = None,
+    plan: Plan | None = None,
 ) -> int:
-    """Writes every form of the report that is asked for and gives the exit code. ``quiet`` tells people of failures only."""
+    """Writes every form of the report that is asked for and gives the exit code. Of a quiet run people are told failures only."""
     from uploader.pipeline.provenance import provenance
 
-    environ = os.environ if environ is None else environ
-    reports = Reports() if reports is None else reports
     told = Run(
         command=command,
         outcomes=finished.outcomes,
@@ -50,22 +46,22 @@ def run(
         unreached=finished.unreached,
         left_out=finished.left_out,
         error=finished.error,
-        shard=shard,
-        dwarf=dwarf,
-        provenance=provenance(environ),
+        shard=None if plan is None or plan.shard is None else str(plan.shard),
+        dwarf=plan is None or plan.conversion.dwarf,
+        provenance=provenance(os.environ),
         ended_at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
     )
-    if as_json:
+    if output.as_json:
         from uploader.report.json import report
 
         terminal.document(report(told))
-    _for_people(told, quiet=quiet, verbose=verbose, in_github=in_github(environ))
+    _for_people(told, quiet=output.quiet, verbose=output.verbose, in_github=in_github(os.environ))
     try:
-        reports.write(told, environ=environ)
+        reports.write(told, environ=os.environ)
     except (NotWritten, UsageError) as error:
         terminal.error(error)
         return int(finished.exit_code or error.exit_code)
-    if reports.html is not None and not quiet:
+    if reports.html is not None and not output.quiet:
         terminal.say(f"symup: the report is in {printable(reports.html)}")
     return int(finished.exit_code)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from uploader.inputs.companions import Search
-from uploader.model import Identity, Quality, Source
+from uploader.model import Identity, Outcome, Quality, Source
 from uploader.sources.identify import Identified
 from uploader.sources.registry import expected
-from uploader.values import frozen
+from uploader.values import frozen, replace
 
 
 def expected_quality(files: Iterable[Identified], *, dwarf: bool) -> Quality:
@@ -43,6 +43,10 @@ class Artifact:
     def size_bytes(self) -> int:
         """The size of all files that are read for it."""
         return sum(file.size_bytes for file in self.inputs)
+
+    def about(self, outcome: Outcome) -> Outcome:
+        """The outcome with what is known of this artifact."""
+        return replace(outcome, identity=self.identity, input_size_bytes=self.size_bytes)
 
     def has(self, source: Source) -> bool:
         """Whether one of its files has that source."""

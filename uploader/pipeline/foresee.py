@@ -10,6 +10,7 @@ from uploader.objects.elf.elf_file import ElfFile
 from uploader.pipeline.artifact import Artifact
 from uploader.pipeline.make import Made, make
 from uploader.pipeline.pair import DebugSources
+from uploader.pipeline.plan import Conversion
 from uploader.pipeline.referred import ReferredFiles
 from uploader.values import frozen, replace
 
@@ -37,7 +38,7 @@ def foreseen(artifact: Artifact, debug: DebugSources, *, ask_servers: bool) -> F
     missing = _missing(artifact, asked, supplementary=not servers_may_have_it)
     if not missing:
         return None
-    made = make(replace(artifact, ask_debuginfod=False), dwarf=True, threads=1, debug=asked)
+    made = make(replace(artifact, ask_debuginfod=False), conversion=Conversion(debug=asked), threads=1)
     return Foreseen(missing=missing, made=made)
 
 

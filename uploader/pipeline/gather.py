@@ -6,7 +6,7 @@ import hashlib
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
+from dataclasses import dataclass, field
 
 from uploader.errors import ExitCode, InputError, NotElf
 from uploader.inputs.build_internals import PROCEDURAL_MACROS, is_procedural_macro
@@ -21,8 +21,8 @@ from uploader.objects.elf.identity import code_digest, prelinked
 from uploader.objects.input import Input
 from uploader.pipeline.artifact import Artifact
 from uploader.pipeline.outcomes import failed, skipped
-from uploader.pipeline.pair import USUAL_PLACES, DebugSources, by_base_name, completed, paired
-from uploader.pipeline.shard import Shard
+from uploader.pipeline.pair import by_base_name, completed, paired
+from uploader.pipeline.plan import Plan
 from uploader.progress import Progress
 from uploader.sources.identify import Identified, identify
 from uploader.values import frozen
@@ -42,90 +42,101 @@ class Gathered:
     """What the paths hold beside, and wasn't looked at."""
 
 
-def gather(
-    paths: Sequence[str | Path],
-    *,
-    progress: Progress,
-    include: Sequence[str] = (),
-    exclude: Sequence[str] = (),
-    dwarf: bool = True,
-    debug: DebugSources = USUAL_PLACES,
-    shard: Shard | None = None,
-    allow_missing: bool = False,
-    build_internals: bool = False,
-) -> Gathered:
-    """Walks ``paths``, identifies what it finds and puts files of one id together.
+def gather(plan: Plan, *, progress: Progress) -> Gathered:
+    """Walks the plan's paths, identifies what it finds and puts files of one id together.
 
     Files of one id are one artifact where their code is the same: a stripped binary and its debug file, say. What adds to the
     binary is read with it, the others are skipped with a reason that names it. An id with two different contents is a failure of
     all its files; under a file id, which is made of a part of a file's bytes, any difference makes them so.
-    For what still lacks debug information its debug file is looked for in ``debug`` and where debuggers look.
-    What build systems leave for themselves counts only with ``build_internals``.
-    With ``shard`` only the artifacts whose id belongs to it are given; what has no id at all is told in every shard.
+    For what still lacks debug information its debug file is looked for where the plan says and where debuggers look.
+    Of a shard only the artifacts whose id belongs to it are given; what has no id at all is told in every shard.
     A file's trouble is its outcome; this raises `UsageError` only, for paths, patterns and folders that can't be: a path that is
-    not there, too, before anything is looked at, unless ``allow_missing`` has it skipped.
+    not there, too, before anything is looked at, unless the plan has it skipped.
     """
-    if not allow_missing:
-        insist(paths, may_allow=True)
-    named = {os.fspath(path) for path in paths}
-    outcomes: list[Outcome] = []
-    by_id: dict[SymbolId, list[Identified]] = {}
-    passed: list[PassedOver] = []
+    if not plan.allow_missing:
+        insist(plan.paths, may_allow=True)
+    met = _meet(plan, progress)
+    here = {primary for primary in met.by_id if plan.shard is None or plan.shard.holds(primary)}
+    artifacts, parts = _put_together(met.by_id, here, plan)
+    for part in parts:
+        met.outcomes.append(part)
+        progress.finished(part)
+    return Gathered(
+        artifacts=tuple(artifacts),
+        outcomes=tuple(met.outcomes),
+        elsewhere=len(met.by_id) - len(here),
+        left_out=_left_out(met.passed),
+    )
+
+
+@dataclass(slots=True, kw_only=True)
+class _Met:
+    """What the walk came by."""
+
+    by_id: dict[SymbolId, list[Identified]] = field(default_factory=dict)
+    outcomes: list[Outcome] = field(default_factory=list)
+    passed: list[PassedOver] = field(default_factory=list)
+
+
+def _meet(plan: Plan, progress: Progress) -> _Met:
+    """Walks the paths, and identifies each file."""
+    named = {os.fspath(path) for path in plan.paths}
+    met = _Met()
     progress.stage("identify")
-    for item in walk(paths, include=include, exclude=exclude, build_internals=build_internals):
+    for item in walk(plan.paths, include=plan.include, exclude=plan.exclude, build_internals=plan.build_internals):
+        told: Identified | PassedOver | Outcome
         if isinstance(item, PassedOver):
-            passed.append(item)
-            continue
-        if isinstance(item, Trouble):
-            gone = allow_missing and item.path in named and is_missing(item.path)
-            outcome = _allowed(item.path) if gone else failed(item.path, item.reason)
-            outcomes.append(outcome)
-            progress.finished(outcome)
-            continue
-        met = _identified(item, build_internals=build_internals)
-        progress.advance("identify")
-        if isinstance(met, PassedOver):
-            passed.append(met)
-        elif isinstance(met, Outcome):
-            outcomes.append(met)
-            progress.finished(met)
+            told = item
+        elif isinstance(item, Trouble):
+            gone = plan.allow_missing and item.path in named and is_missing(item.path)
+            told = _allowed(item.path) if gone else failed(item.path, item.reason)
         else:
-            by_id.setdefault(met.identity.primary, []).append(met)
-    here = {primary for primary in by_id if shard is None or shard.holds(primary)}
+            told = _identified(item, build_internals=plan.build_internals)
+            progress.advance("identify")
+        if isinstance(told, PassedOver):
+            met.passed.append(told)
+        elif isinstance(told, Outcome):
+            met.outcomes.append(told)
+            progress.finished(told)
+        else:
+            met.by_id.setdefault(told.identity.primary, []).append(told)
+    return met
+
+
+def _put_together(
+    by_id: Mapping[SymbolId, Sequence[Identified]], here: set[SymbolId], plan: Plan
+) -> tuple[list[Artifact], list[Outcome]]:
+    """The artifacts of this shard with all that belongs to them, and the outcomes of files that are none themselves.
+
+    ``here`` are the ids of this shard: a file that turns out to be another's part goes with that one.
+    """
+    conversion = plan.conversion
     artifacts = []
     settled: list[Outcome] = []
-    linked = _linked_by_name(by_id) if shard is not None else set()
+    tied = _tied_by_name(by_id) if plan.shard is not None else set()
     for primary, files in by_id.items():
-        if primary not in here and primary not in linked:
+        if primary not in here and primary not in tied:
             continue
-        artifact, parts = _together(files, dwarf=dwarf)
+        artifact, parts = _together(list(files), dwarf=conversion.dwarf)
         if primary in here:
             settled.extend(parts)
         if artifact is not None:
             artifacts.append(artifact)
     companions = Companions(
-        roots=[os.fspath(path) for path in paths],
-        debug_dirs=debug.debug_dirs,
-        system_dirs=debug.system_dirs,
+        roots=[os.fspath(path) for path in plan.paths],
+        debug_dirs=conversion.debug.debug_dirs,
+        system_dirs=conversion.debug.system_dirs,
         met=by_base_name([file for files in by_id.values() for file in files]),
     )
-    complete, companion_parts = completed(artifacts, companions, debug, dwarf=dwarf)
-    artifacts = [artifact for artifact in complete if artifact.identity.primary in here]
+    complete, companion_parts = completed(artifacts, companions, conversion.debug, dwarf=conversion.dwarf)
+    mine = [artifact for artifact in complete if artifact.identity.primary in here]
     for part in companion_parts:
         if part.artifact_id in here:
             here.add(part.own_id)
             settled.append(part.outcome)
         else:
             here.discard(part.own_id)
-    for outcome in settled:
-        outcomes.append(outcome)
-        progress.finished(outcome)
-    return Gathered(
-        artifacts=tuple(artifacts),
-        outcomes=tuple(outcomes),
-        elsewhere=len(by_id) - len(here),
-        left_out=_left_out(passed),
-    )
+    return mine, settled
 
 
 def _allowed(path: str) -> Outcome:
@@ -133,7 +144,7 @@ def _allowed(path: str) -> Outcome:
     return Outcome(path=path, decision=Decision.SKIPPED, reason="does not exist, and --allow-missing is set")
 
 
-def _linked_by_name(by_id: Mapping[SymbolId, Sequence[Identified]]) -> set[SymbolId]:
+def _tied_by_name(by_id: Mapping[SymbolId, Sequence[Identified]]) -> set[SymbolId]:
     """The ids of files that may belong together by name and CRC, not by build-id: whoever looks at one must look at both."""
     linking: dict[str, list[SymbolId]] = {}
     called: dict[str, list[SymbolId]] = {}

@@ -10,23 +10,10 @@ from uploader.model import Figures, IdScheme, Quality, Shortfall, Source, Symbol
 from uploader.objects.elf.elf_file import ElfFile
 from uploader.pipeline.artifact import Artifact
 from uploader.pipeline.missing import REMEDY_FILES, missing_build_id, missing_debug_info
-from uploader.pipeline.pair import USUAL_PLACES, DebugSources
+from uploader.pipeline.plan import USUAL, Conversion
 from uploader.pipeline.referred import ReferredFiles
 from uploader.pipeline.shortfall import shortfall
 from uploader.values import frozen, replace
-
-
-@frozen
-class GsymForm:
-    """How GSYM files are written."""
-
-    version: int | None = None
-    """None: 1, and 2 by itself where v1 can't hold the file."""
-    keep_aliases: bool = False
-    """All names of a function's start, not only the best one."""
-
-
-USUAL_FORM = GsymForm()
 
 
 @frozen
@@ -41,19 +28,13 @@ class Made:
     shortfall: Shortfall | None = None
 
 
-def make(
-    artifact: Artifact,
-    *,
-    dwarf: bool,
-    threads: int,
-    debug: DebugSources = USUAL_PLACES,
-    form: GsymForm = USUAL_FORM,
-) -> Made:
+def make(artifact: Artifact, *, conversion: Conversion = USUAL, threads: int) -> Made:
     """Reads the artifact's files, and first asks debuginfod for what is missing where the artifact says so.
 
     A companion that can't be read is told in the warnings. Raises `InputError` where nothing sound can be got out of the main file,
     and `UsageError` where the version asked for can't hold it.
     """
+    dwarf, debug, form = conversion.dwarf, conversion.debug, conversion.form
     warnings: list[str] = []
     unhelped = ""
     if debug.debuginfod is not None and artifact.ask_debuginfod:
@@ -123,7 +104,7 @@ def holds_nothing(artifact: Artifact) -> bool:
     if artifact.expected_quality is Quality.NONE:
         return True
     try:
-        return not make(artifact, dwarf=False, threads=1).gsym
+        return not make(artifact, conversion=Conversion(dwarf=False), threads=1).gsym
     except InputError:
         return False
 

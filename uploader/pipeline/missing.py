@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from uploader.inputs.companions import build_id_of
-from uploader.model import IdScheme, Source
+from uploader.model import IdScheme, Shortfall, Source
 from uploader.objects.elf.headers import ET_REL
 from uploader.pipeline.artifact import Artifact
 from uploader.sources.identify import Identified
+from uploader.sources.lacking import tell_of_lacking_files
 
 REJECTED_TOLD = 3
 
@@ -52,6 +55,12 @@ def missing_debug_info(artifact: Artifact, *, debuginfod: str = "") -> tuple[tup
     if artifact.has(Source.SYMTAB) and main.debug_link is None:
         return tuple(warnings), REMEDY_BUILD
     return tuple(warnings), REMEDY_TIE if nothing_ties(artifact) else REMEDY_GIVE
+
+
+def remedy_of_stored(warnings: Iterable[str], shortfall: Shortfall | None) -> str | None:
+    """What whoever stored a symbol file could have done for a better one, by what was kept with it."""
+    lacks_files = (shortfall is not None and shortfall.lacks_files) or tell_of_lacking_files(warnings)
+    return REMEDY_FILES if lacks_files else None
 
 
 def nothing_ties(artifact: Artifact) -> bool:

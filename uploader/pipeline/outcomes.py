@@ -14,7 +14,7 @@ from uploader.pipeline.limit import wants_memory
 from uploader.pipeline.missing import REMEDY_TIE, nothing_ties
 from uploader.pipeline.processes import WorkerKilled
 from uploader.sources.identify import Identified
-from uploader.values import frozen, replace
+from uploader.values import frozen
 
 NO_FUNCTIONS = "no function symbols in it"
 KILLED_REMEDY = "Give it more memory, or a lower --max-memory, so that less is converted beside it."
@@ -72,8 +72,7 @@ def skipped(file: Identified, reason: str, *, remedy: str | None = None) -> Outc
 
 def empty(artifact: Artifact, *, warnings: tuple[str, ...] = ()) -> Outcome:
     """The outcome of a file that holds nothing to look up."""
-    return about(
-        artifact,
+    return artifact.about(
         Outcome(
             path=artifact.path,
             decision=Decision.SKIPPED,
@@ -83,11 +82,6 @@ def empty(artifact: Artifact, *, warnings: tuple[str, ...] = ()) -> Outcome:
             remedy=REMEDY_TIE if nothing_ties(artifact) else UNSTRIPPED_ADVICE,
         ),
     )
-
-
-def about(artifact: Artifact, outcome: Outcome) -> Outcome:
-    """The outcome with what is known of the artifact."""
-    return replace(outcome, identity=artifact.identity, input_size_bytes=artifact.size_bytes)
 
 
 def stumbled(path: str, error: Exception) -> Outcome:

@@ -20,6 +20,7 @@ from uploader.objects.elf.elf_file import ElfFile
 from uploader.objects.elf.headers import PT_DYNAMIC
 from uploader.pipeline.convert import convert
 from uploader.pipeline.pair import DebugSources
+from uploader.pipeline.plan import Conversion, Plan
 from uploader.progress import Silent
 from uploader.sources.elf_symbols.read import read_symbols
 from uploader.sources.identify import identify
@@ -95,7 +96,9 @@ def test_such_a_file_has_its_symbols_on_the_street(library: bytes, tmp_path: Pat
     assert told.sources == (Source.DYNSYM,)
     assert expected(told.sources) is Quality.FUNCTIONS
     finished = convert(
-        [tmp_path / "lib.so"], tmp_path / "out.gsym", progress=Silent(), jobs=1, debug=DebugSources(system_dirs=())
+        Plan(paths=[tmp_path / "lib.so"], jobs=1, conversion=Conversion(debug=DebugSources(system_dirs=()))),
+        tmp_path / "out.gsym",
+        progress=Silent(),
     )
     (outcome,) = finished.outcomes
     assert outcome.decision is Decision.CONVERTED
