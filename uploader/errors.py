@@ -45,10 +45,6 @@ class ExitCode(enum.IntEnum):
     INTERRUPTED = 130
 
 
-RESUMES = ": it resumes where it stopped."
-"""How a remedy ends that has a command run again; true of those that carry something."""
-
-
 class SymupError(Exception):
     """The root of the tree: a message for a person, and a remedy that says what to do next."""
 
@@ -151,11 +147,15 @@ class NetworkGaveOut(SymupError):
     """The network failed for longer than symup retries."""
 
     exit_code = ExitCode.NETWORK
-    default_remedy = f"Run the same command again{RESUMES}"
+
+    def __init__(self, message: str, *, remedy: str | None = None, again: str = "Run the same command again") -> None:
+        """``again`` tells, without a full stop, to run the command again; ``remedy`` is for what that doesn't help against."""
+        super().__init__(message, remedy=remedy or f"{again}: it resumes where it stopped.")
+        self._remedy_of_asking = remedy or f"{again}."
 
     def for_asking(self) -> NetworkGaveOut:
         """The same, met by a command that only asks: nothing of it is left to be resumed."""
-        return NetworkGaveOut(self.message, remedy=(self.remedy or "").replace(RESUMES, "."))
+        return NetworkGaveOut(self.message, remedy=self._remedy_of_asking)
 
 
 class QualityTooLow(SymupError):

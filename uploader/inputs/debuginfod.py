@@ -36,8 +36,6 @@ _URL = re.compile(r"https?://(?:[^/?#@]*@)?[^/?#@]+(?:/[^?#]*)?", re.IGNORECASE)
 
 _Check = Callable[[Input], Identified | Rejected]
 
-_TRY_AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504})
-
 
 @frozen
 class DebugInfodSettings:
@@ -197,6 +195,7 @@ class DebugInfod:
     def _download(self, url: str, target: IO[bytes]) -> str | None:
         """Fills the file, trying again where that may help. None where it worked, empty where there is nothing, else why it didn't."""
         from uploader.net.download import download
+        from uploader.net.patience import TRY_AGAIN
 
         settings = self._settings
         headers = dict(settings.headers)
@@ -230,7 +229,7 @@ class DebugInfod:
                 if status == 404:
                     return ""
                 reason = "its file is over DEBUGINFOD_MAXSIZE" if status == 406 else f"answered {status}"
-                if status not in _TRY_AGAIN:
+                if status not in TRY_AGAIN:
                     return reason
             self._note(f"debuginfod: GET {shown(url)}: {reason}")
         return reason

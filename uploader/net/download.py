@@ -10,11 +10,9 @@ import httpx
 
 from uploader import __version__
 from uploader.errors import NetworkGaveOut, Refused
-from uploader.net.exchange import origin
 from uploader.net.loopback import is_loopback
 from uploader.net.network import MIN_PROGRESS_BYTES, Allowance, BoundedTransport, bounded
-
-_MAX_REDIRECTS = 5
+from uploader.net.redirect import MAX_REDIRECTS, may_follow, origin
 
 
 def download(
@@ -47,12 +45,12 @@ def download(
         transport = BoundedTransport(trust_env=not is_loopback(host), max_connections=1)
         with bounded(allowance), httpx.Client(timeout=stall_seconds, headers=own, transport=transport) as client:
             at = httpx.URL(url)
-            for _ in range(_MAX_REDIRECTS + 1):
+            for _ in range(MAX_REDIRECTS + 1):
                 sent = dict(headers) if origin(at) == asked_of else {}
                 with client.stream("GET", at, headers=sent) as response:
                     if response.has_redirect_location:
                         following = at.join(response.headers["Location"])
-                        if following.scheme != "https" and (following.scheme != "http" or at.scheme == "https"):
+                        if not may_follow(at, following):
                             raise Refused(f"{host} redirects to {following.scheme}://{following.host}")
                         at = following
                         continue

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ssl
 import threading
 from collections.abc import Callable
 from typing import Generic, NoReturn, TypeVar
@@ -13,7 +12,6 @@ import httpx
 from uploader import __version__
 from uploader.credentials.token import Token
 from uploader.errors import (
-    RESUMES,
     ArtifactMismatch,
     ChunkMismatch,
     NetworkGaveOut,
@@ -23,23 +21,20 @@ from uploader.errors import (
     TooLarge,
     UsageError,
 )
+from uploader.net.distrust import raise_distrust
 from uploader.net.network import Allowance, BoundedTransport, bounded
-from uploader.net.patience import Patience, duration
+from uploader.net.patience import TRY_AGAIN, Patience, duration
+from uploader.net.redirect import MAX_REDIRECTS, may_follow, origin
 from uploader.protocol.wire import json_text
 from uploader.protocol.wire.pages import TROUBLE
 
-_TRY_AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504})
 _MAX_TROUBLE_SIZE_BYTES = 64 * 1024
-_MAX_REDIRECTS = 5
 _REDIRECTIONS = frozenset({301, 302, 303, 307, 308})
-_UNREACHED_REMEDY = "Check the URL, and that the server is up; then run the same command again" + RESUMES
+_UNREACHED = "Check the URL, and that the server is up; then run the same command again"
 _MAX_CONNECTIONS = 32
 _CONNECT_SECONDS = 15.0
 GARBLED_ATTEMPTS = 3
 """How often an answer that makes no sense, or a body that arrived as another one, is asked for: the network can garble both."""
-
-_HOSTNAME_MISMATCH, _IP_MISMATCH = 62, 64
-_NOT_YET_VALID, _EXPIRED = 9, 10
 
 _ERRORS: dict[str, type[Refused]] = {
     "chunk_mismatch": ChunkMismatch,
@@ -126,7 +121,7 @@ class Exchanges:
                 assert isinstance(data, bytes)
                 trouble = f"it answered {status}"
                 retry_after = headers.get("Retry-After")
-                again = status in _TRY_AGAIN
+                again = status in TRY_AGAIN
                 if status == 422 and _said(data).get("error") == "chunk_mismatch":
                     garbled += 1
                     again = garbled < GARBLED_ATTEMPTS
@@ -145,7 +140,7 @@ class Exchanges:
             except (httpx.UnsupportedProtocol, httpx.LocalProtocolError, httpx.InvalidURL) as error:
                 raise UsageError(f"{self._url} can't be asked: {error}") from error
             except httpx.TransportError as error:
-                self._raise_distrust(error)
+                raise_distrust(error, self._url)
                 told = _TROUBLES.get(type(error), type(error).__name__)
                 trouble = f"{told}: {error}" if str(error) else told
             except httpx.HTTPError as error:
@@ -168,14 +163,12 @@ class Exchanges:
             if asked is not None:
                 raise NetworkGaveOut(
                     f"{self._url} asks to wait {duration(asked)} ({trouble}); gave up",
-                    remedy=f"Run the same command again in {duration(asked)}{RESUMES}",
+                    again=f"Run the same command again in {duration(asked)}",
                 )
             tries = "1 attempt" if attempt == 0 else f"{attempt + 1} attempts"
             reached = "did not answer well" if self._contacted else "could not be reached"
-            raise NetworkGaveOut(
-                f"{self._url} {reached} in {tries}; at last: {trouble}",
-                remedy=None if self._contacted else _UNREACHED_REMEDY,
-            )
+            told = f"{self._url} {reached} in {tries}; at last: {trouble}"
+            raise NetworkGaveOut(told) if self._contacted else NetworkGaveOut(told, again=_UNREACHED)
         left = self._patience.limit_seconds(contacted=self._contacted) - elapsed
         self.on_waiting(
             f"no good answer from {httpx.URL(self._url).netloc.decode('ascii')}; trying again in {duration(pause)} "
@@ -194,7 +187,7 @@ class Exchanges:
         read: Callable[[bytes], T],
     ) -> tuple[int, httpx.Headers, bytes | _Read[T]]:
         url = httpx.URL(self._url + path)
-        for _ in range(_MAX_REDIRECTS + 1):
+        for _ in range(MAX_REDIRECTS + 1):
             headers = {} if body is None else {"Content-Type": content_type}
             if self._token is not None and origin(url) == self._origin:
                 headers["Authorization"] = f"Bearer {self._token.reveal()}"
@@ -258,11 +251,9 @@ class Exchanges:
         if response.status_code not in _REDIRECTIONS:
             return None
         target = url.join(response.headers["Location"])
-        same_origin = origin(target) == self._origin
-        downgraded = url.scheme == "https" and target.scheme != "https"
-        followed = same_origin if response.status_code in (307, 308) else False
+        followed = response.status_code in (307, 308) and origin(target) == self._origin
         if method == "GET":
-            followed = target.scheme in ("http", "https") and not downgraded
+            followed = may_follow(url, target)
         if not followed:
             raise Refused(
                 f"{self._url} redirects to {target.scheme}://{target.host}, where nothing is sent unasked",
@@ -295,27 +286,6 @@ class Exchanges:
                 f"{self._url} knows no such page (404)", remedy="Check that the destination's URL is a symup server's."
             )
         raise _ERRORS.get(said.get("error", ""), Refused)(f"{self._url} declined: {reason}", remedy=remedy)
-
-    def _raise_distrust(self, error: httpx.TransportError) -> None:
-        """Raises what a certificate that isn't believed comes to; nothing for any other trouble."""
-        distrust = _distrust(error)
-        if distrust is None:
-            return
-        host = httpx.URL(self._url).host
-        if distrust.verify_code in (_HOSTNAME_MISMATCH, _IP_MISMATCH):
-            raise NetworkGaveOut(
-                f"the certificate of {self._url} is for another host than {host}: {distrust.verify_message}",
-                remedy=f"Name the server as its certificate does, or give it a certificate for {host}.",
-            ) from error
-        if distrust.verify_code in (_NOT_YET_VALID, _EXPIRED):
-            raise NetworkGaveOut(
-                f"the certificate of {self._url} is not valid now: {distrust.verify_message}",
-                remedy="Have the server's certificate renewed, or set this machine's clock.",
-            ) from error
-        raise NetworkGaveOut(
-            f"the certificate of {self._url} is not trusted: {distrust.verify_message}",
-            remedy="Point SSL_CERT_FILE at the certificates of the authority that signed it.",
-        ) from error
 
 
 class Absent(Refused):
@@ -368,16 +338,3 @@ def _in_project(path: str) -> str:
     """What an error says of the project that a request is about; nothing where it is about none."""
     _, found, rest = path.partition("/projects/")
     return f" in project {unquote(rest.partition('/')[0])}" if found else ""
-
-
-def origin(url: httpx.URL) -> tuple[str, str, int | None]:
-    """What a token belongs to: scheme, host and port."""
-    return url.scheme, url.host, url.port or {"http": 80, "https": 443}.get(url.scheme)
-
-
-def _distrust(error: BaseException | None) -> ssl.SSLCertVerificationError | None:
-    while error is not None:
-        if isinstance(error, ssl.SSLCertVerificationError):
-            return error
-        error = error.__cause__ or error.__context__
-    return None

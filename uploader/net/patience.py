@@ -10,6 +10,9 @@ from email.utils import parsedate_to_datetime
 
 from uploader.values import frozen
 
+TRY_AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504})
+"""The statuses of answers that another attempt may get a better one for."""
+
 _LONGEST_SECONDS = 1e9
 """As good as for ever: what a server asks for beyond it is a number too long for people."""
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from uploader.judgement import has_symbols
 from uploader.model import Decision, Figures, LeftOut, Outcome, Quality
+from uploader.protocol.words import NEW_IN_STORE
 from uploader.report.groups import advices, measured, remedy_of
 from uploader.report.run import Run
 from uploader.words import count, duration, printable, size
@@ -122,7 +123,7 @@ def _detail(outcome: Outcome) -> str:
     told = f"{count(figures.functions, 'function')}, {measured(figures)}"
     read = f"{size(outcome.input_size_bytes)} -> " if outcome.input_size_bytes else ""
     told += f"; {read}{size(outcome.compressed_size_bytes or outcome.gsym_size_bytes)}"
-    new = outcome.reason in ("new in the store", "") or outcome.decision is Decision.CONVERTED
+    new = outcome.reason in (NEW_IN_STORE, "") or outcome.decision is Decision.CONVERTED
     return told if new else f"{told} ({printable(outcome.reason)})"
 
 

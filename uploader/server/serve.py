@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import os
 import socket
 from collections.abc import Callable
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from uploader.errors import UsageError
+from uploader.net.loopback import is_loopback
 from uploader.protocol.words import MAX_CHUNK_SIZE_BYTES, Capabilities
 from uploader.store.folder import FolderBlobs
 
@@ -104,7 +104,7 @@ def _listening(host: str, port: int, *, loopback_only: bool) -> socket.socket:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError, OverflowError) as error:
         raise UsageError(f"{host!r} is no address of this machine: {error}") from error
-    if loopback_only and not all(_is_loopback(str(entry[4][0])) for entry in found):
+    if loopback_only and not all(is_loopback(str(entry[4][0])) for entry in found):
         raise UsageError(
             f"others can reach {host}, and there are no tokens: everyone could read and write",
             remedy="Give a tokens file with --tokens, or serve on 127.0.0.1.",
@@ -124,10 +124,6 @@ def _listening(host: str, port: int, *, loopback_only: bool) -> socket.socket:
             remedy="Choose another --port; 0 takes a free one.",
         ) from error
     return listener
-
-
-def _is_loopback(address: str) -> bool:
-    return ipaddress.ip_address(address.partition("%")[0]).is_loopback
 
 
 def _url(host: str, listener: socket.socket) -> str:

@@ -12,7 +12,7 @@ from uploader.errors import ArtifactMismatch, NothingFound, Refused, StoreDamage
 from uploader.model import SymbolId
 from uploader.protocol import verify
 from uploader.protocol.wire.json_text import is_sha256
-from uploader.protocol.words import GSYM_KIND, Answer, Committed, Manifest, Question
+from uploader.protocol.words import GSYM_KIND, NEW_IN_STORE, Answer, Committed, Manifest, Question
 from uploader.store import layout
 from uploader.store.asking import Asking, Entry, is_new, told_lost
 from uploader.store.blobs import Blobs
@@ -86,7 +86,7 @@ class SymbolStore:
                 break
         self._names.give(manifest.identity, manifest.kind)
         if current is None:
-            return Committed(stored=True, reason="new in the store")
+            return Committed(stored=True, reason=NEW_IN_STORE)
         if current.manifest is None:
             return Committed(stored=True, reason="replaced a damaged entry")
         # A reader of the replaced artifact may be under way: its chunks get a week from now.
