@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import mmap
 from array import array
+from collections.abc import Iterator
 from typing import Any, cast
 
 TYPE_ADDRESS = "Q"
@@ -43,6 +44,11 @@ def zeros(typecode: str, count: int) -> memoryview:
         return memoryview(mmap.mmap(-1, size_bytes, **_PRIVATE)).cast(typecode)  # type: ignore[call-overload]  # by system
     except OSError as error:
         raise MemoryError from error
+
+
+def zeros_each(typecodes: str, count: int) -> Iterator[memoryview]:
+    """A column of zeros for each type code, all of one size."""
+    return (zeros(typecode, count) for typecode in typecodes)
 
 
 def grown(column: Any, wanted: int) -> memoryview:

@@ -10,26 +10,34 @@ from array import array
 
 import cython
 
-from uploader.core.columns import first_of
+from uploader.core.columns import first_of, zeros_each
 from uploader.symbols.columns import SymbolTable
-from uploader.symbols.shaper import MAX_DEPTH
+from uploader.symbols.inline_clipper import MAX_DEPTH
+from uploader.symbols.table_columns import GrowingTable, TableColumns
 from uploader.symbols.touching import join_touching
+
+LIKELY_NODES = 256
+"""More nodes of one piece are seldom."""
+
+HASH_FACTOR = cython.declare(cython.ulonglong, 31)
+HASH_BITS = cython.declare(cython.ulonglong, 0xFFFFFFF)
+HASH_SCATTER = cython.declare(cython.ulonglong, 0x9E3779B1)
+HASH_SHIFT = cython.declare(cython.int, 12)
+"""Fields are mixed in 28 bits, so that nothing overflows, and scattered by the golden ratio (Knuth, TAOCP 3, 6.4)."""
 
 
 @cython.final
 @cython.cclass
 class SiteJoiner:
-    """Rewrites the node and range columns of one table where they are, piece after piece: what is written never passes what was read."""
+    """Rewrites the node and range columns of one table where they are, piece after piece: what is written never passes what was read.
 
-    depth: cython.uint[::1]
-    name: cython.uint[::1]
-    call_file: cython.uint[::1]
-    call_line: cython.uint[::1]
-    range_first: cython.uint[::1]
-    range_start: cython.ulonglong[::1]
-    range_end: cython.ulonglong[::1]
+    Sites of a piece are numbered from 1; 0 is the function itself.
+    """
+
+    table: TableColumns
     nodes: cython.Py_ssize_t
     ranges: cython.Py_ssize_t
+    aside: GrowingTable
 
     room: cython.Py_ssize_t
     slots: cython.Py_ssize_t
@@ -43,29 +51,13 @@ class SiteJoiner:
     last_node: cython.uint[::1]
     next_node: cython.uint[::1]
     path: cython.uint[::1]
-    old_depth: cython.uint[::1]
-    old_name: cython.uint[::1]
-    old_call_file: cython.uint[::1]
-    old_call_line: cython.uint[::1]
-    old_first: cython.uint[::1]
-    old_start: cython.ulonglong[::1]
-    old_end: cython.ulonglong[::1]
 
     def __init__(self, table: SymbolTable) -> None:
-        self.depth = table.node_depth
-        self.name = table.node_name
-        self.call_file = table.node_call_file
-        self.call_line = table.node_call_line
-        self.range_first = table.range_first
-        self.range_start = table.range_start
-        self.range_end = table.range_end
+        self.table = TableColumns(table)
         self.nodes = 0
         self.ranges = 0
-        self.room = 0
-        self.slots = 0
-        self._make_room(256)
-        self.old_start = array("Q", [0]) * 256
-        self.old_end = array("Q", [0]) * 256
+        self.aside = GrowingTable(nodes=LIKELY_NODES, ranges=LIKELY_NODES)
+        self._make_room(LIKELY_NODES)
         self.path = array("I", [0]) * (MAX_DEPTH + 2)
 
     def _make_room(self, nodes: int) -> None:
@@ -73,20 +65,10 @@ class SiteJoiner:
         self.slots = 4
         while self.slots < 2 * nodes:
             self.slots *= 2
-        self.slot_site = array("I", [0]) * self.slots
-        self.slot_piece = array("I", [0]) * self.slots
-        self.site_node = array("I", [0]) * (nodes + 1)
-        self.site_parent = array("I", [0]) * (nodes + 1)
-        self.first_child = array("I", [0]) * (nodes + 1)
-        self.last_child = array("I", [0]) * (nodes + 1)
-        self.next_child = array("I", [0]) * (nodes + 1)
-        self.last_node = array("I", [0]) * (nodes + 1)
-        self.next_node = array("I", [0]) * (nodes + 1)
-        self.old_depth = array("I", [0]) * nodes
-        self.old_name = array("I", [0]) * nodes
-        self.old_call_file = array("I", [0]) * nodes
-        self.old_call_line = array("I", [0]) * nodes
-        self.old_first = array("I", [0]) * (nodes + 1)
+        self.slot_site, self.slot_piece = zeros_each("II", self.slots)
+        self.site_node, self.site_parent = zeros_each("II", nodes + 1)
+        self.first_child, self.last_child, self.next_child = zeros_each("III", nodes + 1)
+        self.last_node, self.next_node = zeros_each("II", nodes + 1)
 
     def run(self, node_first: array[int]) -> array[int]:
         """Joins the sites of every piece; gives the new first node of each."""
@@ -106,19 +88,33 @@ class SiteJoiner:
     @cython.nogil
     @cython.exceptval(-1)
     def _piece(self, piece: cython.Py_ssize_t, first: cython.Py_ssize_t, last: cython.Py_ssize_t) -> cython.int:
+        """Joins the sites of the piece whose nodes are ``first:last``."""
+        i: cython.Py_ssize_t
+        if last - first > self.room:
+            with cython.gil:
+                self._make_room(2 * (last - first))
+        if self._find_sites(cython.cast(cython.uint, piece + 1), first, last) == last - first:
+            for i in range(first, last):
+                self._move(i)
+        else:
+            self._set_aside(first, last)
+            self._put_sites(first)
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def _find_sites(self, stamp: cython.uint, first: cython.Py_ssize_t, last: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Puts the nodes ``first:last`` to their call sites, and these to their parents; gives how many sites there are."""
         sites: cython.uint = 0
         site: cython.uint
         parent: cython.uint
         i: cython.Py_ssize_t
         at: cython.Py_ssize_t
-        stamp: cython.uint = cython.cast(cython.uint, piece + 1)
-        if last - first > self.room:
-            with cython.gil:
-                self._make_room(2 * (last - first))
         self.first_child[0] = 0
         self.path[0] = 0
         for i in range(first, last):
-            parent = self.path[self.depth[i] - 1]
+            parent = self.path[self.table.node_depth[i] - 1]
             at = self._place(stamp, parent, i)
             if self.slot_piece[at] == stamp:
                 site = self.slot_site[at]
@@ -128,32 +124,42 @@ class SiteJoiner:
                 site = sites
                 self.slot_piece[at] = stamp
                 self.slot_site[at] = site
-                self.site_node[site] = i
-                self.site_parent[site] = parent
-                self.first_child[site] = 0
-                self.next_child[site] = 0
-                if self.first_child[parent] == 0:
-                    self.first_child[parent] = site
-                else:
-                    self.next_child[self.last_child[parent]] = site
-                self.last_child[parent] = site
+                self._begin_site(site, parent, i)
             self.last_node[site] = i - first + 1
             self.next_node[i - first + 1] = 0
-            self.path[self.depth[i]] = site
-        if sites == last - first:
-            for i in range(first, last):
-                self._move(i)
-            return 0
-        self._set_aside(first, last)
-        site = self.first_child[0]
+            self.path[self.table.node_depth[i]] = site
+        return sites
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def _begin_site(self, site: cython.uint, parent: cython.uint, node: cython.Py_ssize_t) -> cython.int:
+        """Makes a site the last child of its parent; ``node`` is its first node."""
+        self.site_node[site] = node
+        self.site_parent[site] = parent
+        self.first_child[site] = 0
+        self.next_child[site] = 0
+        if self.first_child[parent] == 0:
+            self.first_child[parent] = site
+        else:
+            self.next_child[self.last_child[parent]] = site
+        self.last_child[parent] = site
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def _put_sites(self, first: cython.Py_ssize_t) -> cython.int:
+        """Puts a node for each site, in preorder, with the ranges of all its nodes; ``first`` is the first that was set aside."""
+        site: cython.uint = self.first_child[0]
+        node: cython.Py_ssize_t
         while site:
-            i = self.site_node[site] - first
-            self._begin(i)
-            at = i + 1
-            while at:
-                self._put_all(at - 1)
-                at = self.next_node[at]
-            self._finish(self.range_first[self.nodes])
+            self._begin(self.aside, self.site_node[site] - first)
+            node = self.site_node[site] - first + 1
+            while node:
+                self._put_ranges(self.aside, self.aside.range_first[node - 1], self.aside.range_first[node])
+                node = self.next_node[node]
+            self._finish()
             if self.first_child[site]:
                 site = self.first_child[site]
                 continue
@@ -169,19 +175,18 @@ class SiteJoiner:
     def _place(self, stamp: cython.uint, parent: cython.uint, node: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """The slot of a node's call site, or the free one where it belongs."""
         mask: cython.ulonglong = self.slots - 1
-        key: cython.ulonglong = self.name[node]
-        key = (key * 31 + self.call_line[node]) * 31 + self.call_file[node]
-        key = (key & 0xFFFFFFF) * 31 + parent
-        scatter: cython.ulonglong = 0x9E3779B1
-        at: cython.ulonglong = (((key & 0xFFFFFFF) * scatter) >> 12) & mask
+        key: cython.ulonglong = self.table.node_name[node]
+        key = (key * HASH_FACTOR + self.table.node_call_line[node]) * HASH_FACTOR + self.table.node_call_file[node]
+        key = (key & HASH_BITS) * HASH_FACTOR + parent
+        at: cython.ulonglong = (((key & HASH_BITS) * HASH_SCATTER) >> HASH_SHIFT) & mask
         other: cython.Py_ssize_t
         while self.slot_piece[at] == stamp:
             other = self.site_node[self.slot_site[at]]
             if (
                 self.site_parent[self.slot_site[at]] == parent
-                and self.name[other] == self.name[node]
-                and self.call_line[other] == self.call_line[node]
-                and self.call_file[other] == self.call_file[node]
+                and self.table.node_name[other] == self.table.node_name[node]
+                and self.table.node_call_line[other] == self.table.node_call_line[node]
+                and self.table.node_call_file[other] == self.table.node_call_file[node]
             ):
                 break
             at = (at + 1) & mask
@@ -192,21 +197,11 @@ class SiteJoiner:
     @cython.exceptval(-1)
     def _move(self, node: cython.Py_ssize_t) -> cython.int:
         """Puts a node as it is."""
-        n: cython.Py_ssize_t = self.nodes
-        k: cython.Py_ssize_t
-        first: cython.Py_ssize_t = self.range_first[node]
-        last: cython.Py_ssize_t = self.range_first[node + 1]
-        self.depth[n] = self.depth[node]
-        self.name[n] = self.name[node]
-        self.call_file[n] = self.call_file[node]
-        self.call_line[n] = self.call_line[node]
-        self.range_first[n] = self.ranges
-        for k in range(first, last):
-            self.range_start[self.ranges] = self.range_start[k]
-            self.range_end[self.ranges] = self.range_end[k]
-            self.ranges += 1
-        self._finish(self.range_first[n])
-        return 0
+        first: cython.Py_ssize_t = self.table.range_first[node]
+        last: cython.Py_ssize_t = self.table.range_first[node + 1]
+        self._begin(self.table, node)
+        self._put_ranges(self.table, first, last)
+        return self._finish()
 
     @cython.cfunc
     @cython.nogil
@@ -214,61 +209,58 @@ class SiteJoiner:
     def _set_aside(self, first: cython.Py_ssize_t, last: cython.Py_ssize_t) -> cython.int:
         """Copies the nodes of a piece and their ranges to where nothing is written."""
         i: cython.Py_ssize_t
-        base: cython.Py_ssize_t = self.range_first[first]
-        count: cython.Py_ssize_t = self.range_first[last] - base
-        if count > self.old_start.shape[0] if cython.compiled else count > len(self.old_start):
-            with cython.gil:
-                self.old_start = array("Q", [0]) * (2 * count)
-                self.old_end = array("Q", [0]) * (2 * count)
-        for i in range(first, last):
-            self.old_depth[i - first] = self.depth[i]
-            self.old_name[i - first] = self.name[i]
-            self.old_call_file[i - first] = self.call_file[i]
-            self.old_call_line[i - first] = self.call_line[i]
-            self.old_first[i - first] = self.range_first[i] - base
-        self.old_first[last - first] = count
-        for i in range(count):
-            self.old_start[i] = self.range_start[base + i]
-            self.old_end[i] = self.range_end[base + i]
-        return 0
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
-    def _begin(self, old: cython.Py_ssize_t) -> cython.int:
-        """Puts a node that is like one set aside, its ranges still to come."""
-        n: cython.Py_ssize_t = self.nodes
-        self.depth[n] = self.old_depth[old]
-        self.name[n] = self.old_name[old]
-        self.call_file[n] = self.old_call_file[old]
-        self.call_line[n] = self.old_call_line[old]
-        self.range_first[n] = self.ranges
-        return 0
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
-    def _put_all(self, old: cython.Py_ssize_t) -> cython.int:
-        """Puts the ranges of a node that was set aside."""
         k: cython.Py_ssize_t
-        for k in range(self.old_first[old], self.old_first[old + 1]):
-            self.range_start[self.ranges] = self.old_start[k]
-            self.range_end[self.ranges] = self.old_end[k]
+        self.aside.nodes = 0
+        self.aside.ranges = 0
+        for i in range(first, last):
+            for k in range(self.table.range_first[i], self.table.range_first[i + 1]):
+                self.aside.put_range(self.table.range_start[k], self.table.range_end[k])
+            self.aside.put_node(
+                self.table.node_depth[i],
+                self.table.node_name[i],
+                self.table.node_call_file[i],
+                self.table.node_call_line[i],
+            )
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def _begin(self, columns: TableColumns, node: cython.Py_ssize_t) -> cython.int:
+        """Puts a node that is like one of ``columns``, its ranges still to come."""
+        n: cython.Py_ssize_t = self.nodes
+        self.table.node_depth[n] = columns.node_depth[node]
+        self.table.node_name[n] = columns.node_name[node]
+        self.table.node_call_file[n] = columns.node_call_file[node]
+        self.table.node_call_line[n] = columns.node_call_line[node]
+        self.table.range_first[n] = self.ranges
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def _put_ranges(self, columns: TableColumns, first: cython.Py_ssize_t, last: cython.Py_ssize_t) -> cython.int:
+        """Puts the ranges ``first:last`` of ``columns``."""
+        k: cython.Py_ssize_t
+        for k in range(first, last):
+            self.table.range_start[self.ranges] = columns.range_start[k]
+            self.table.range_end[self.ranges] = columns.range_end[k]
             self.ranges += 1
         return 0
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1)
-    def _finish(self, first: cython.Py_ssize_t) -> cython.int:
-        """Closes the node that was begun: its ranges from ``first`` on are sorted, and those that touch become one."""
-        self.ranges = join_touching(self.range_start, self.range_end, first, self.ranges)
+    def _finish(self) -> cython.int:
+        """Closes the node that was begun: its ranges are sorted, and those that touch become one."""
+        first: cython.Py_ssize_t = self.table.range_first[self.nodes]
+        self.ranges = join_touching(self.table.range_start, self.table.range_end, first, self.ranges)
         self.nodes += 1
         return 0
 
     def cut(self, table: SymbolTable) -> None:
         """Ends the columns where what was written ends."""
-        self.range_first[self.nodes] = self.ranges
+        self.table.range_first[self.nodes] = self.ranges
         table.node_depth = first_of(table.node_depth, self.nodes)
         table.node_name = first_of(table.node_name, self.nodes)
         table.node_call_file = first_of(table.node_call_file, self.nodes)

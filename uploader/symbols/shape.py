@@ -16,11 +16,9 @@ from uploader.symbols.columns import NameTable, SourceColumns, SymbolTable
 from uploader.symbols.joining import Growing
 from uploader.symbols.merge import Plan
 from uploader.symbols.range_counts import RangeCounts
-from uploader.symbols.shaper import Shaper
+from uploader.symbols.shaper import MAX_PIECES_WITH_INLINES, Shaper
 from uploader.symbols.uses import first_uses
 from uploader.values import frozen, replace
-
-MAX_PIECES_WITH_INLINES = 256
 
 FileAt = Callable[[int], tuple[bytes, bytes]]
 

@@ -1,1 +1,3 @@
-from uploader.symbols.ordering cimport order_by
+from uploader.symbols.inline_clipper cimport InlineClipper
+from uploader.symbols.source_view cimport SourceView
+from uploader.symbols.table_columns cimport GrowingTable

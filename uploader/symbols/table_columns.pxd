@@ -14,10 +14,11 @@ cdef class TableColumns:
 
 @cython.final
 cdef class GrowingTable(TableColumns):
+    cdef unsigned int[::1] origin
     cdef Py_ssize_t pieces, rows, nodes, ranges
     cdef Py_ssize_t piece_room, row_room, node_room, range_room
 
-    cdef int open_piece(self, unsigned long long start, unsigned int name) except -1 nogil
+    cdef int open_piece(self, unsigned int origin, unsigned long long start, unsigned int name) except -1 nogil
     cdef int close_piece(self, unsigned long long end) except -1 nogil
     cdef int put_row(self, unsigned long long address, unsigned int file, unsigned int line) except -1 nogil
     cdef int put_node(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator
 from typing import Any
 
 import cython
 
-from uploader.core.columns import first_of, grown
+from uploader.core.columns import first_of, grown, indexes
 from uploader.symbols.columns import SymbolTable
 
 
@@ -34,18 +35,20 @@ class GrowingTable(TableColumns):
     def __init__(self, *, pieces: int = 0, rows: int = 0, nodes: int = 0, ranges: int = 0) -> None:
         """Takes how many items of each kind are likely."""
         TableColumns.__init__(self, SymbolTable())
+        self.origin = indexes()
         self.pieces = self.rows = self.nodes = self.ranges = 0
         self._give_pieces_room(pieces)
         self._give_rows_room(rows)
         self._give_nodes_room(nodes)
         self._give_ranges_room(ranges)
 
-    def open_piece(self, start: cython.ulonglong, name: cython.uint) -> cython.int:
-        """Begins a piece, which has neither rows nor nodes yet."""
+    def open_piece(self, origin: cython.uint, start: cython.ulonglong, name: cython.uint) -> cython.int:
+        """Begins a piece, which has neither rows nor nodes yet; ``origin`` is the number of what it is cut from."""
         n: cython.Py_ssize_t = self.pieces
         if n + 1 >= self.piece_room:
             with cython.gil:
                 self._give_pieces_room(n + 2)
+        self.origin[n] = origin
         self.start[n] = start
         self.name[n] = name
         self.row_first[n] = self.rows
@@ -98,8 +101,8 @@ class GrowingTable(TableColumns):
         return 0
 
     def _give_pieces_room(self, items: int) -> None:
-        self.start, self.end, self.name, self.row_first, self.node_first = _grown(
-            items, self.start, self.end, self.name, self.row_first, self.node_first
+        self.start, self.end, self.name, self.row_first, self.node_first, self.origin = _grown(
+            items, self.start, self.end, self.name, self.row_first, self.node_first, self.origin
         )
         self.piece_room = len(self.start)
 
@@ -138,6 +141,10 @@ class GrowingTable(TableColumns):
             range_start=first_of(self.range_start, self.ranges),
             range_end=first_of(self.range_end, self.ranges),
         )
+
+    def origins(self) -> array[int]:
+        """What each piece was cut from."""
+        return first_of(self.origin, self.pieces)
 
 
 def _grown(items: int, *columns: Any) -> Iterator[Any]:
