@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -21,236 +21,185 @@ if TYPE_CHECKING:
 WHERE, WHAT, FORM, GATES = "Where to", "What to take", "Form of symbol files", "Gates"
 COST, REPORTS = "Time and memory", "Reports and output"
 
+
+def _option(
+    panel: str,
+    *flags: str,
+    help: str,  # noqa: A002  # typer's own word
+    metavar: str | None = None,
+    env: str | None = None,
+    completed: Callable[[], list[str]] | None = None,
+) -> Any:
+    return typer.Option(*flags, help=help, metavar=metavar, envvar=env, autocompletion=completed, rich_help_panel=panel)
+
+
 Paths = Annotated[list[str], typer.Argument(help="Files and folders.", show_default=False, metavar="PATHS...")]
 To = Annotated[
     str | None,
-    typer.Option(
+    _option(
+        WHERE,
         "--to",
-        metavar="DEST",
         help="Where to: https://host/base or a folder. Without it, a folder in your data directory.",
-        envvar="SYMUP_TO",
-        rich_help_panel=WHERE,
+        metavar="DEST",
+        env="SYMUP_TO",
     ),
 ]
 Dest = Annotated[str, typer.Argument(help="The URL of a symbol server.", show_default=False, metavar="DEST")]
 Project = Annotated[
     str | None,
-    typer.Option(
-        "--project",
-        metavar="NAME",
-        help="The project within the destination.",
-        envvar="SYMUP_PROJECT",
-        rich_help_panel=WHERE,
-    ),
+    _option(WHERE, "--project", help="The project within the destination.", metavar="NAME", env="SYMUP_PROJECT"),
 ]
-DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Ask what is missing, and send nothing.", rich_help_panel=WHERE)
-]
-Force = Annotated[
-    bool, typer.Option("--force", help="Replace what is stored, even if as good or better.", rich_help_panel=WHERE)
-]
+DryRun = Annotated[bool, _option(WHERE, "--dry-run", help="Ask what is missing, and send nothing.")]
+Force = Annotated[bool, _option(WHERE, "--force", help="Replace what is stored, even if as good or better.")]
 Jobs = Annotated[
     int | None,
-    typer.Option(
-        "--jobs",
-        "-j",
-        metavar="N",
-        help="Files extracted at once; all processors by default.",
-        envvar="SYMUP_JOBS",
-        rich_help_panel=COST,
+    _option(
+        COST, "--jobs", "-j", help="Files extracted at once; all processors by default.", metavar="N", env="SYMUP_JOBS"
     ),
 ]
 MaxMemory = Annotated[
     str | None,
-    typer.Option(
+    _option(
+        COST,
         "--max-memory",
-        metavar="SIZE",
         help="Memory that the files under way may take together, like 2G; three quarters of what is free by default.",
-        envvar="SYMUP_MAX_MEMORY",
-        rich_help_panel=COST,
+        metavar="SIZE",
+        env="SYMUP_MAX_MEMORY",
     ),
 ]
 Include = Annotated[
     list[str] | None,
-    typer.Option(
-        "--include",
-        metavar="GLOB",
-        help="Only files that match, in folders; repeatable.",
-        envvar="SYMUP_INCLUDE",
-        rich_help_panel=WHAT,
+    _option(
+        WHAT, "--include", help="Only files that match, in folders; repeatable.", metavar="GLOB", env="SYMUP_INCLUDE"
     ),
 ]
 Exclude = Annotated[
     list[str] | None,
-    typer.Option(
-        "--exclude",
-        metavar="GLOB",
-        help="No files or folders that match; repeatable.",
-        envvar="SYMUP_EXCLUDE",
-        rich_help_panel=WHAT,
-    ),
+    _option(WHAT, "--exclude", help="No files or folders that match; repeatable.", metavar="GLOB", env="SYMUP_EXCLUDE"),
 ]
 NoDwarf = Annotated[
     bool,
-    typer.Option(
+    _option(
+        WHAT,
         "--no-dwarf",
         help="Leave debug information out: function names only (in the variable: 0).",
-        envvar="SYMUP_DWARF",
-        rich_help_panel=WHAT,
+        env="SYMUP_DWARF",
     ),
 ]
 BuildInternals = Annotated[
     bool,
-    typer.Option(
+    _option(
+        WHAT,
         "--build-internals",
         help="Take in what build systems leave for themselves in folders: CMake's, Meson's and configure's checks, Cargo's build "
         "scripts, procedural macros, Bazel's tools.",
-        envvar="SYMUP_BUILD_INTERNALS",
-        rich_help_panel=WHAT,
+        env="SYMUP_BUILD_INTERNALS",
     ),
 ]
 DebugDir = Annotated[
     list[str] | None,
-    typer.Option(
+    _option(
+        WHAT,
         "--debug-dir",
-        metavar="DIR",
         help="Look for debug files here, too, by build-id; repeatable.",
-        envvar="SYMUP_DEBUG_DIR",
-        rich_help_panel=WHAT,
+        metavar="DIR",
+        env="SYMUP_DEBUG_DIR",
     ),
 ]
 DebugInfoD = Annotated[
     bool,
-    typer.Option(
+    _option(
+        WHAT,
         "--debuginfod",
         help="Ask the servers of DEBUGINFOD_URLS for debug files that are not here.",
-        envvar="SYMUP_DEBUGINFOD",
-        rich_help_panel=WHAT,
+        env="SYMUP_DEBUGINFOD",
     ),
 ]
 GsymVersion = Annotated[
     int | None,
-    typer.Option(
+    _option(
+        FORM,
         "--gsym-version",
-        metavar="1|2",
         help="1 by default, and 2 by itself where 1 can't hold a file; few tools read 2 yet.",
-        envvar="SYMUP_GSYM_VERSION",
-        rich_help_panel=FORM,
+        metavar="1|2",
+        env="SYMUP_GSYM_VERSION",
     ),
 ]
 KeepAliases = Annotated[
     bool,
-    typer.Option(
-        "--keep-aliases",
-        help="Keep all names of a function, not only the best.",
-        envvar="SYMUP_KEEP_ALIASES",
-        rich_help_panel=FORM,
-    ),
+    _option(FORM, "--keep-aliases", help="Keep all names of a function, not only the best.", env="SYMUP_KEEP_ALIASES"),
 ]
 Require = Annotated[
     str | None,
-    typer.Option(
+    _option(
+        GATES,
         "--require",
-        metavar="QUALITY",
-        autocompletion=lambda: ["full", "lines", "functions"],
         help="Exit with 7 if a file is poorer: full, lines or functions.",
-        envvar="SYMUP_REQUIRE",
-        rich_help_panel=GATES,
+        metavar="QUALITY",
+        completed=lambda: ["full", "lines", "functions"],
+        env="SYMUP_REQUIRE",
     ),
 ]
 ReportJson = Annotated[
     str | None,
-    typer.Option(
-        "--report-json",
-        metavar="FILE",
-        help="Write the report as JSON, too (docs/report.schema.json).",
-        rich_help_panel=REPORTS,
-    ),
+    _option(REPORTS, "--report-json", help="Write the report as JSON, too (docs/report.schema.json).", metavar="FILE"),
 ]
 ReportHtml = Annotated[
     str | None,
-    typer.Option(
-        "--report-html",
-        metavar="FILE",
-        help="Write the report as a page of its own, to open in a browser.",
-        rich_help_panel=REPORTS,
+    _option(
+        REPORTS, "--report-html", help="Write the report as a page of its own, to open in a browser.", metavar="FILE"
     ),
 ]
 GitlabReport = Annotated[
     str | None,
-    typer.Option(
-        "--gitlab-report",
-        metavar="FILE",
-        help="Write what needs care as a GitLab Code Quality report.",
-        rich_help_panel=REPORTS,
-    ),
+    _option(REPORTS, "--gitlab-report", help="Write what needs care as a GitLab Code Quality report.", metavar="FILE"),
 ]
 Junit = Annotated[
-    str | None,
-    typer.Option(
-        "--junit", metavar="FILE", help="Write the report as JUnit XML: one test case a file.", rich_help_panel=REPORTS
-    ),
+    str | None, _option(REPORTS, "--junit", help="Write the report as JUnit XML: one test case a file.", metavar="FILE")
 ]
 Dotenv = Annotated[
     str | None,
-    typer.Option(
-        "--dotenv",
-        metavar="FILE",
-        help="Write the counts as NAME=value lines: GitLab's dotenv report.",
-        rich_help_panel=REPORTS,
-    ),
+    _option(REPORTS, "--dotenv", help="Write the counts as NAME=value lines: GitLab's dotenv report.", metavar="FILE"),
 ]
 MinLineCoverage = Annotated[
     float | None,
-    typer.Option(
+    _option(
+        GATES,
         "--min-line-coverage",
-        metavar="PERCENT",
         help="Exit with 7 if less of a file's code has lines.",
-        envvar="SYMUP_MIN_LINE_COVERAGE",
-        rich_help_panel=GATES,
+        metavar="PERCENT",
+        env="SYMUP_MIN_LINE_COVERAGE",
     ),
 ]
 FailOn = Annotated[
     list[str] | None,
-    typer.Option(
+    _option(
+        GATES,
         "--fail-on",
-        metavar="KIND[,KIND...]",
         help="What else makes the exit code 1 than failed and conflict: missing-debug (function names only, or a .dwo, .dwp or "
         "dwz file was not found), declined, warnings; "
         "'none' first takes failed and conflict out.",
-        envvar="SYMUP_FAIL_ON",
-        rich_help_panel=GATES,
+        metavar="KIND[,KIND...]",
+        env="SYMUP_FAIL_ON",
     ),
 ]
 Shard = Annotated[
     str | None,
-    typer.Option(
-        "--shard",
-        metavar="I/N",
-        help="Only the I-th of N parts of all ids, the same wherever it is run.",
-        rich_help_panel=WHAT,
-    ),
+    _option(WHAT, "--shard", help="Only the I-th of N parts of all ids, the same wherever it is run.", metavar="I/N"),
 ]
-AllowEmpty = Annotated[
-    bool, typer.Option("--allow-empty", help="Nothing with symbols found is no failure.", rich_help_panel=GATES)
-]
+AllowEmpty = Annotated[bool, _option(GATES, "--allow-empty", help="Nothing with symbols found is no failure.")]
 Json = Annotated[
-    bool,
-    typer.Option(
-        "--json", help="One JSON document on stdout; the report for people goes to stderr.", rich_help_panel=REPORTS
-    ),
+    bool, _option(REPORTS, "--json", help="One JSON document on stdout; the report for people goes to stderr.")
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Only errors.", rich_help_panel=REPORTS)]
-Verbose = Annotated[
-    bool, typer.Option("--verbose", "-v", help="Every file, whatever became of it.", rich_help_panel=REPORTS)
-]
+Quiet = Annotated[bool, _option(REPORTS, "--quiet", "-q", help="Only errors.")]
+Verbose = Annotated[bool, _option(REPORTS, "--verbose", "-v", help="Every file, whatever became of it.")]
 AllowMissing = Annotated[
     bool,
-    typer.Option(
+    _option(
+        WHAT,
         "--allow-missing",
         help="A path that does not exist is skipped, and no usage error.",
-        envvar="SYMUP_ALLOW_MISSING",
-        rich_help_panel=WHAT,
+        env="SYMUP_ALLOW_MISSING",
     ),
 ]
 
