@@ -57,7 +57,7 @@ def test_the_same_seed_draws_the_same_and_every_mutant_still_compiles() -> None:
     [
         ("uploader/protocol/verify.py", ["tests/protocol"]),
         ("uploader/sources/dwarf/walk.py", ["tests/sources/dwarf"]),
-        ("uploader/config.py", ["tests/test_config.py"]),
+        ("uploader/values.py", ["tests/test_values.py"]),
     ],
 )
 def test_a_module_is_tried_by_the_tests_that_mirror_it(module: str, tests: list[str]) -> None:

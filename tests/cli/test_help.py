@@ -14,8 +14,8 @@ import pytest
 from typer.models import OptionInfo
 
 from tests.cli.conftest import Symup
-from uploader import config
 from uploader.cli.commands import COMMANDS
+from uploader.config.declared import SETTINGS
 from uploader.errors import ExitCode
 
 
@@ -38,7 +38,7 @@ SERVERS_OWN = {"SYMUP_MAX_REQUEST_SIZE"}
 
 
 def test_every_setting_of_the_environment_is_told_beside_its_flag(symup: Symup) -> None:
-    settings = {f"SYMUP_{key.upper()}" for key in config.READERS.keys() - config.ONLY_IN_FILES}
+    settings = {setting.variable for setting in SETTINGS.values() if setting.variable}
     assert variables().keys() == settings | SERVERS_OWN
     page = " ".join(symup("upload", "--help").out.split())
     for variable in settings:

@@ -12,7 +12,7 @@ from ruamel.yaml import YAML
 
 from tests.cli.conftest import Symup
 from uploader import __version__
-from uploader.config import load
+from uploader.config.load import load
 from uploader.errors import ExitCode
 
 WORKFLOW = ".github/workflows/symup.yml"

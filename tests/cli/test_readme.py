@@ -7,7 +7,8 @@ from pathlib import Path
 
 from tests.cli.conftest import Symup
 from tests.cli.test_help import variables
-from uploader import config
+from uploader.config.declared import SETTINGS
+from uploader.config.settings import Settings
 from uploader.errors import ExitCode
 
 README = (Path(__file__).parents[2] / "README.md").read_text()
@@ -60,14 +61,21 @@ def test_the_table_of_settings_says_what_flags_variables_and_keys_there_are() ->
             told.append((key.pop(), variable.pop() if variable else None, flags))
     declared = variables()
     assert told == [
-        (key, None, set())
-        if key in config.ONLY_IN_FILES
-        else (key, f"SYMUP_{key.upper()}", declared[f"SYMUP_{key.upper()}"])
-        for key in config.READERS
+        (key, setting.variable, declared[setting.variable] if setting.variable else set())
+        for key, setting in SETTINGS.items()
     ]
+
+
+def test_the_table_of_settings_tells_their_defaults() -> None:
+    told = dict(re.findall(r"^\|(?:\\.|[^|\\])*\|[^|]*\| `(\w+)` \| `(\w+)` \|", README, re.MULTILINE))
+    assert told == {
+        key: str(default).lower()
+        for key in SETTINGS
+        if isinstance(default := getattr(Settings(), key, None), bool) or key == "project"
+    }
 
 
 def test_every_variable_that_is_told_is_one() -> None:
     others = {"TOKEN", "RESULT_", "DEBUG", "COMPILE"}
     told = set(re.findall(r"SYMUP_([A-Z_]+)", README))
-    assert told - others <= {key.upper() for key in config.READERS.keys() - config.ONLY_IN_FILES}
+    assert {f"SYMUP_{name}" for name in told - others} <= {setting.variable for setting in SETTINGS.values()}

@@ -13,7 +13,7 @@ from tests.cli.test_login import keyring_environ
 from tests.server.running_server import RunningServer
 from tests.writers.token_writer import mint
 from uploader.cli.options import max_memory_bytes
-from uploader.config import Settings
+from uploader.config.settings import Settings
 from uploader.errors import ExitCode
 from uploader.pipeline.memory import default_bytes
 from uploader.server.tokens import Scope

@@ -8,7 +8,7 @@ import pytest
 
 from tests.report.runs import broken, full, poor, skipped
 from tests.writers.artifact_writer import make_artifact, put_all
-from uploader.config import FAILS_BY_ITSELF, PathGate
+from uploader.config.settings import FAILS_BY_ITSELF, PathGate
 from uploader.destinations.folder import FolderDestination
 from uploader.errors import ExitCode, NetworkGaveOut
 from uploader.model import Concern, Decision, Figures, Identity, IdScheme, Outcome, Quality, SymbolId

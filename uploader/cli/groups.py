@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 from uploader.cli import options
-from uploader.config import Settings
+from uploader.config.settings import Settings
 from uploader.values import frozen
 
 if TYPE_CHECKING:

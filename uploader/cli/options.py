@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from uploader import config, places
+from uploader import places
+from uploader.config.files import told_own_file
+from uploader.config.load import load
+from uploader.config.settings import Settings
 from uploader.errors import UsageError
 
 if TYPE_CHECKING:
@@ -204,12 +207,12 @@ AllowMissing = Annotated[
 ]
 
 
-def settings(**flags: Any) -> config.Settings:
+def settings(**flags: Any) -> Settings:
     """The settings of this run: these flags over environment and configuration files. Raises `UsageError`."""
-    return config.load(flags)
+    return load(flags)
 
 
-def gates(chosen: config.Settings) -> Gates:
+def gates(chosen: Settings) -> Gates:
     """What the settings ask of the files."""
     from uploader.pipeline.gates import Gates
 
@@ -223,10 +226,10 @@ def gates(chosen: config.Settings) -> Gates:
 
 def gates_without_files(**flags: Any) -> Gates:
     """What flags and environment ask of the files: where paths aren't known, a project's settings, which speak of paths, don't count."""
-    return gates(config.load(flags, files=False))
+    return gates(load(flags, files=False))
 
 
-def debug_sources(chosen: config.Settings, observer: Progress) -> DebugSources:
+def debug_sources(chosen: Settings, observer: Progress) -> DebugSources:
     """Where debug information may be looked for, as the settings say. Raises `UsageError`; contacts nothing yet."""
     from uploader.pipeline.pair import DebugSources
 
@@ -239,7 +242,7 @@ def debug_sources(chosen: config.Settings, observer: Progress) -> DebugSources:
     return DebugSources(debug_dirs=chosen.debug_dir, debuginfod=debuginfod)
 
 
-def open_destination(chosen: config.Settings) -> Destination:
+def open_destination(chosen: Settings) -> Destination:
     """Opens what the settings name. Contacts nothing yet.
 
     Raises `UsageError`, and `NotAllowed` where there is a token and nobody but the checkout says that it belongs to this server.
@@ -254,14 +257,14 @@ def open_destination(chosen: config.Settings) -> Destination:
     return destination
 
 
-def token_for(url: str, chosen: config.Settings) -> Token | None:
+def token_for(url: str, chosen: Settings) -> Token | None:
     """The token for the server that the settings name. Raises `UsageError`, `NotAllowed`."""
     from uploader.credentials.find import find_token
 
     return find_token(url, env=os.environ, named_by=chosen.unconfirmed.get("to"))
 
 
-def max_memory_bytes(chosen: config.Settings) -> int | None:
+def max_memory_bytes(chosen: Settings) -> int | None:
     """The bound that the settings set, None for the one by itself; a checkout's file sets none above that."""
     from uploader.pipeline.memory import default_bytes
 
@@ -272,13 +275,13 @@ def max_memory_bytes(chosen: config.Settings) -> int | None:
     return bound if by_itself is None else min(bound, by_itself)
 
 
-def _check_confirmed(chosen: config.Settings, key: str, named: Sequence[str]) -> None:
+def _check_confirmed(chosen: Settings, key: str, named: Sequence[str]) -> None:
     """Raises `UsageError` for folders beyond the checkout that only a file of the checkout names."""
     file = chosen.unconfirmed.get(key)
     if file is not None:
         flag, variable = "--" + key.replace("_", "-"), "SYMUP_" + key.upper()
         raise UsageError(
             f"{file}: {key!r} names what is not in the checkout, or holds links that may lead out of it: {', '.join(named)}",
-            remedy=f"If you want it, say so: {flag}, in CI the variable {variable}, or once in {config.told_own_file()}: "
+            remedy=f"If you want it, say so: {flag}, in CI the variable {variable}, or once in {told_own_file()}: "
             f"trusted = [{', '.join(map(repr, named))}].",
         )

@@ -48,7 +48,7 @@ def command(
 
     Example: symup serve --store /srv/symbols --create --port 8753
     """
-    from uploader.config import size_bytes_of
+    from uploader.config.reading import size_bytes_of
     from uploader.server.serve import DEFAULT_REQUEST_SIZE_BYTES, insist_on_libraries, serve
 
     said = max_request_size or os.environ.get("SYMUP_MAX_REQUEST_SIZE") or None

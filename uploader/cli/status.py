@@ -19,7 +19,7 @@ from uploader.values import frozen
 from uploader.words import count, printable, size
 
 if TYPE_CHECKING:
-    from uploader.config import Settings
+    from uploader.config.settings import Settings
     from uploader.pipeline.artifact import Artifact
     from uploader.progress import Progress
     from uploader.protocol.words import Destination, Manifest

@@ -11,7 +11,7 @@ from uploader.errors import InputError, MalformedGsym, NothingFound, UsageError
 from uploader.model import SymbolId
 
 if TYPE_CHECKING:
-    from uploader.config import Settings
+    from uploader.config.settings import Settings
 
 GSYM_MAGICS = (b"MYSG", b"GSYM")
 ELF_MAGIC = b"\x7fELF"

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from uploader.config import FAILS_BY_ITSELF, PathGate
+from uploader.config.settings import FAILS_BY_ITSELF, PathGate
 from uploader.errors import ExitCode, QualityTooLow, SymupError
 from uploader.inputs.globs import matches_any
 from uploader.judgement import PARTLY_ADVICE, advice, concerns, exit_code, has_symbols, line_coverage

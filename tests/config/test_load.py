@@ -9,15 +9,9 @@ from pathlib import Path
 import platformdirs
 import pytest
 
-from uploader.config import (
-    MAX_FILE_SIZE_BYTES,
-    MAX_LINE_SIZE_BYTES,
-    USER_FILE,
-    PathGate,
-    Settings,
-    load,
-    user_config_file,
-)
+from uploader.config.files import MAX_FILE_SIZE_BYTES, MAX_LINE_SIZE_BYTES, USER_FILE, user_config_file
+from uploader.config.load import load
+from uploader.config.settings import PathGate, Settings
 from uploader.errors import UsageError
 from uploader.model import Quality
 

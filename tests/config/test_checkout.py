@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from uploader.checkout import Checkout, checkout_of, is_confirmed
+from uploader.config.checkout import Checkout, checkout_of, is_confirmed
 
 HOST = "https://symbols.example.com"
 
