@@ -6,6 +6,9 @@ from collections.abc import Iterable
 
 from uploader.sources.dwarf.abbrev import Abbrevs
 from uploader.sources.dwarf.constants import (
+    ASKED_GNU_ADDR_INDEX_BIT,
+    ASKED_GNU_STR_INDEX_BIT,
+    ASKED_RANGES_BIT,
     FORM_ADDRX,
     FORM_ADDRX1,
     FORM_ADDRX4,
@@ -26,9 +29,9 @@ def _bits(first: int, last: int) -> int:
 
 
 # Bits of `Abbrevs.asked`: a standard form has its own, the others follow.
-_RANGES = 1 << 48
-_GNU_ADDR_INDEX = 1 << 49
-_GNU_STR_INDEX = 1 << 50
+_RANGES = 1 << ASKED_RANGES_BIT
+_GNU_ADDR_INDEX = 1 << ASKED_GNU_ADDR_INDEX_BIT
+_GNU_STR_INDEX = 1 << ASKED_GNU_STR_INDEX_BIT
 
 _INDEXED = 1 << FORM_STRX | _bits(FORM_STRX1, FORM_STRX4) | _GNU_STR_INDEX
 _STRINGS = 1 << FORM_STRP | _INDEXED

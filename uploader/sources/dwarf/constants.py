@@ -1,4 +1,7 @@
-"""The numbers of DWARF 2 to 5 (DWARF 5 §7.5) that symup reads, and the slots that it keeps attribute values in."""
+"""The numbers of DWARF 2 to 5 (DWARF 5 §7) that symup reads, and those by which its own modules understand each other.
+
+Loops of the core name them by module variables of C types, which they make of these.
+"""
 
 from __future__ import annotations
 
@@ -69,6 +72,64 @@ TAG_MODULE: Final = 0x1E
 TAG_SUBPROGRAM: Final = 0x2E
 TAG_INTERFACE_TYPE: Final = 0x38
 TAG_NAMESPACE: Final = 0x39
+
+AT_DECLARATION: Final = 0x3C
+
+LNCT_PATH: Final = 1
+LNCT_DIRECTORY_INDEX: Final = 2
+
+LNS_COPY: Final = 1
+LNS_ADVANCE_PC: Final = 2
+LNS_ADVANCE_LINE: Final = 3
+LNS_SET_FILE: Final = 4
+LNS_SET_COLUMN: Final = 5
+LNS_NEGATE_STMT: Final = 6
+LNS_SET_BASIC_BLOCK: Final = 7
+LNS_CONST_ADD_PC: Final = 8
+LNS_FIXED_ADVANCE_PC: Final = 9
+LNS_SET_PROLOGUE_END: Final = 10
+LNS_SET_EPILOGUE_BEGIN: Final = 11
+LNS_SET_ISA: Final = 12
+
+LNE_END_SEQUENCE: Final = 1
+LNE_SET_ADDRESS: Final = 2
+LNE_DEFINE_FILE: Final = 3
+
+RLE_END_OF_LIST: Final = 0
+RLE_BASE_ADDRESSX: Final = 1
+RLE_STARTX_ENDX: Final = 2
+RLE_STARTX_LENGTH: Final = 3
+RLE_OFFSET_PAIR: Final = 4
+RLE_BASE_ADDRESS: Final = 5
+RLE_START_END: Final = 6
+RLE_START_LENGTH: Final = 7
+
+STEP_LEB: Final = -1
+STEP_CSTRING: Final = -2
+STEP_BLOCK1: Final = -3
+STEP_BLOCK2: Final = -4
+STEP_BLOCK4: Final = -5
+STEP_BLOCK: Final = -6
+STEP_INDIRECT: Final = -7
+STEP_CONSTANT: Final = -8
+STEP_UNKNOWN: Final = -100
+"""How a form is passed that can't be sized without looking; a step that isn't negative is a count of bytes (`forms`)."""
+
+PC_NONE: Final = 0
+PC_BOUNDS: Final = 1
+PC_RANGES: Final = 2
+"""How a DIE says where its code lies: not at all, by two bounds, by a reference to a range list."""
+
+ASKED_RANGES_BIT: Final = 48
+ASKED_GNU_ADDR_INDEX_BIT: Final = 49
+ASKED_GNU_STR_INDEX_BIT: Final = 50
+"""What `abbrev.Abbrevs.asked` tells beside forms, each of which has the bit of its number."""
+
+IN_SUPPLEMENTARY: Final = 1 << 61
+"""Added to the offset of a DIE in the supplementary file."""
+
+NO_MEANING: Final = 1 << 61
+"""A reference of so much or more leads nowhere."""
 
 KIND_OTHER: Final = 0
 """A DIE of no interest."""

@@ -13,11 +13,27 @@ import cython
 from uploader.core.numbers import NumberReader
 from uploader.errors import MalformedDwarf
 from uploader.sources.dwarf import constants
-from uploader.sources.dwarf.abbrev import Abbrevs, form_step
-from uploader.sources.dwarf.constants import SLOT_COUNT
+from uploader.sources.dwarf.abbrev import Abbrevs
+from uploader.sources.dwarf.forms import form_step
 from uploader.sources.dwarf.unit_columns import UnitColumns
 
+STEP_LEB = cython.declare(cython.int, constants.STEP_LEB)
+STEP_CSTRING = cython.declare(cython.int, constants.STEP_CSTRING)
+STEP_BLOCK1 = cython.declare(cython.int, constants.STEP_BLOCK1)
+STEP_BLOCK2 = cython.declare(cython.int, constants.STEP_BLOCK2)
+STEP_BLOCK4 = cython.declare(cython.int, constants.STEP_BLOCK4)
+STEP_BLOCK = cython.declare(cython.int, constants.STEP_BLOCK)
+STEP_INDIRECT = cython.declare(cython.int, constants.STEP_INDIRECT)
+STEP_CONSTANT = cython.declare(cython.int, constants.STEP_CONSTANT)
+FORM_REF1 = cython.declare(cython.int, constants.FORM_REF1)
+FORM_REF_ADDR = cython.declare(cython.int, constants.FORM_REF_ADDR)
+FORM_REF_UDATA = cython.declare(cython.int, constants.FORM_REF_UDATA)
+FORM_REF_SUP4 = cython.declare(cython.int, constants.FORM_REF_SUP4)
+FORM_REF_SUP8 = cython.declare(cython.int, constants.FORM_REF_SUP8)
+FORM_GNU_REF_ALT = cython.declare(cython.int, constants.FORM_GNU_REF_ALT)
 FORM_SDATA = cython.declare(cython.int, constants.FORM_SDATA)
+NO_MEANING = cython.declare(cython.ulonglong, constants.NO_MEANING)
+IN_SUPPLEMENTARY = cython.declare(cython.longlong, constants.IN_SUPPLEMENTARY)
 
 
 class DieReader(NumberReader):
@@ -32,8 +48,8 @@ class DieReader(NumberReader):
         self.unit_end = 0
         self.code_first = 0
         self.code_count = 0
-        self.value = array("Q", [0]) * SLOT_COUNT
-        self.form = array("i", [0]) * SLOT_COUNT
+        self.value = array("Q", [0]) * constants.SLOT_COUNT
+        self.form = array("i", [0]) * constants.SLOT_COUNT
         self.present = 0
 
     def enter(
@@ -76,6 +92,26 @@ class DieReader(NumberReader):
         except IndexError:
             raise MalformedDwarf(f"the DIE at 0x{offset:x} is cut off") from None
 
+    def reference(self, slot: cython.int) -> cython.longlong:
+        """The section offset that a captured reference means; 0 where there is none, or it leads nowhere.
+
+        What lies in the supplementary file is marked by `constants.IN_SUPPLEMENTARY`.
+        """
+        if not self.present >> slot & 1:
+            return 0
+        form: cython.int = self.form[slot]
+        raw: cython.ulonglong = self.value[slot]
+        if raw >= NO_MEANING:
+            return 0
+        offset: cython.longlong = cython.cast(cython.longlong, raw)
+        if FORM_REF1 <= form <= FORM_REF_UDATA:
+            return offset + self.unit_offset if offset < self.unit_end - self.unit_offset else 0
+        if form == FORM_REF_ADDR:
+            return offset
+        if form == FORM_REF_SUP4 or form == FORM_REF_SUP8 or form == FORM_GNU_REF_ALT:
+            return offset | IN_SUPPLEMENTARY
+        return 0
+
     def slot(self, slot: int) -> tuple[int, int] | None:
         """(form, raw value) of a captured attribute, or None."""
         if not self.present >> slot & 1:
@@ -108,27 +144,27 @@ class DieReader(NumberReader):
         length: cython.ulonglong
         form: cython.ulonglong
         inner: cython.int
-        if step == -1:
+        if step == STEP_LEB:
             while self.data[p] >= 0x80:
                 p += 1
             return p + 1
-        if step == -2:
+        if step == STEP_CSTRING:
             while self.data[p] != 0:
                 p += 1
             return p + 1
-        if step == -3:
+        if step == STEP_BLOCK1:
             length = self.data[p]
             p += 1
-        elif step == -4:
+        elif step == STEP_BLOCK2:
             length = self.fixed(p, 2)
             p += 2
-        elif step == -5:
+        elif step == STEP_BLOCK4:
             length = self.fixed(p, 4)
             p += 4
-        elif step == -6:
+        elif step == STEP_BLOCK:
             length = self.uleb(p)
             p = self.position
-        elif step == -7:
+        elif step == STEP_INDIRECT:
             form = self.uleb(p)
             p = self.position
             inner = self.step_of(form)
@@ -151,7 +187,7 @@ class DieReader(NumberReader):
 
     def _indirect_step(self, form: int) -> int:
         step = form_step(form, self.address_size, self.offset_size, 4)
-        if step is None or step in (-7, -8):
+        if step is None or step in (STEP_INDIRECT, STEP_CONSTANT):
             raise MalformedDwarf(f"an indirect form 0x{form:x} that can't be")
         return step
 
@@ -161,7 +197,7 @@ class DieReader(NumberReader):
         step: cython.int
         slot: cython.int
         form: cython.int
-        end: cython.int = self.abbrevs.capture_end[abbrev]
+        end: cython.int = self.abbrevs.capture_first[abbrev + 1]
         raw: cython.ulonglong
         one: cython.longlong = 1
         present: cython.longlong = 0
@@ -175,7 +211,7 @@ class DieReader(NumberReader):
                 i += 1
                 continue
             form = self.abbrevs.step_form[i]
-            if step == -7:
+            if step == STEP_INDIRECT:
                 raw = self.uleb(p)
                 p = self.position
                 step = self.step_of(raw)
@@ -183,14 +219,14 @@ class DieReader(NumberReader):
             if step >= 0:
                 raw = self.fixed(p, step) if step else 1
                 p += step
-            elif step == -1:
+            elif step == STEP_LEB:
                 raw = self.data[p]
                 if raw >= 0x80 or form == FORM_SDATA:
                     raw = self.sleb(p) if form == FORM_SDATA else self.uleb(p)
                     p = self.position
                 else:
                     p += 1
-            elif step == -8:
+            elif step == STEP_CONSTANT:
                 raw = self.abbrevs.step_constant[i]
             else:
                 raw = p

@@ -9,18 +9,18 @@ import cython
 from uploader.core.columns import grown
 from uploader.core.numbers import NumberReader
 from uploader.errors import MalformedDwarf
-from uploader.sources.dwarf.abbrev import form_step
-from uploader.sources.dwarf.constants import FORM_STRING
+from uploader.sources.dwarf import constants
+from uploader.sources.dwarf.forms import form_step
 
-CONTENT_PATH = cython.declare(cython.ulonglong, 1)
-CONTENT_DIRECTORY_INDEX = cython.declare(cython.ulonglong, 2)
+LNCT_PATH = cython.declare(cython.ulonglong, constants.LNCT_PATH)
+LNCT_DIRECTORY_INDEX = cython.declare(cython.ulonglong, constants.LNCT_DIRECTORY_INDEX)
+FORM_STRING = cython.declare(cython.uint, constants.FORM_STRING)
+STEP_LEB = cython.declare(cython.int, constants.STEP_LEB)
+STEP_CSTRING = cython.declare(cython.int, constants.STEP_CSTRING)
+STEP_BLOCK1 = cython.declare(cython.int, constants.STEP_BLOCK1)
+STEP_BLOCK2 = cython.declare(cython.int, constants.STEP_BLOCK2)
+STEP_BLOCK = cython.declare(cython.int, constants.STEP_BLOCK)
 NO_DIRECTORY = cython.declare(cython.uint, 0xFFFFFFFF)
-
-STEP_LEB = cython.declare(cython.int, -1)
-STEP_CSTRING = cython.declare(cython.int, -2)
-STEP_BLOCK1 = cython.declare(cython.int, -3)
-STEP_BLOCK2 = cython.declare(cython.int, -4)
-STEP_BLOCK = cython.declare(cython.int, -6)
 
 
 @cython.final
@@ -89,7 +89,7 @@ class FileEntries(NumberReader):
         try:
             self._file(at, end)
         except IndexError:
-            self._put(cython.cast(cython.uint, FORM_STRING), self.data_size, 0)
+            self._put(FORM_STRING, self.data_size, 0)
 
     def read_described(self, at: int, end: int, address_size: int, offset_size: int, what: str) -> None:
         """One list of version 5, in whatever forms it describes. Raises `IndexError` where it is cut off, and `MalformedDwarf`."""
@@ -126,7 +126,7 @@ class FileEntries(NumberReader):
             self.plan_content[i] = self.uleb(self.position)
             form = self.uleb(self.position)
             step = form_step(form, address_size, offset_size, 5)
-            if step is None or step < -6:
+            if step is None or step < STEP_BLOCK:
                 raise MalformedDwarf(f"an unknown form 0x{form:x} in a line table")
             self.plan_form[i] = form
             self.plan_step[i] = step
@@ -144,7 +144,6 @@ class FileEntries(NumberReader):
         path_form: cython.uint
         path_value: cython.ulonglong
         directory: cython.uint
-        top: cython.ulonglong = 0xFFFFFFFF
         while entries > 0:
             entries -= 1
             path_form = 0
@@ -179,11 +178,11 @@ class FileEntries(NumberReader):
                         return True
                     p += cython.cast(cython.longlong, value)
                     value = 0
-                if self.plan_content[i] == CONTENT_PATH:
+                if self.plan_content[i] == LNCT_PATH:
                     path_form = self.plan_form[i]
                     path_value = value
-                elif self.plan_content[i] == CONTENT_DIRECTORY_INDEX:
-                    directory = cython.cast(cython.uint, value) if value < top else NO_DIRECTORY
+                elif self.plan_content[i] == LNCT_DIRECTORY_INDEX:
+                    directory = cython.cast(cython.uint, value) if value < NO_DIRECTORY else NO_DIRECTORY
             if p > end:
                 return True
             self._put(path_form, path_value, directory)
@@ -194,9 +193,8 @@ class FileEntries(NumberReader):
     @cython.nogil
     @cython.exceptval(-1)
     def _directories(self, p: cython.longlong, end: cython.longlong) -> cython.int:
-        form: cython.uint = 0x08
         while p < end and self.data[p] != 0:
-            self._put(form, cython.cast(cython.ulonglong, p), 0)
+            self._put(FORM_STRING, cython.cast(cython.ulonglong, p), 0)
             p = self._behind_string(p, end)
         self.position = p + 1
         return 0
@@ -218,12 +216,10 @@ class FileEntries(NumberReader):
         """A name, its directory, and a time and a length that nobody needs."""
         name: cython.ulonglong = cython.cast(cython.ulonglong, p)
         directory: cython.ulonglong
-        top: cython.ulonglong = 0xFFFFFFFF
-        form: cython.uint = 0x08
         directory = self.uleb(self._behind_string(p, end))
         self.uleb(self.position)
         self.uleb(self.position)
-        self._put(form, name, cython.cast(cython.uint, directory) if directory < top else NO_DIRECTORY)
+        self._put(FORM_STRING, name, cython.cast(cython.uint, directory) if directory < NO_DIRECTORY else NO_DIRECTORY)
         return 0
 
     @cython.cfunc

@@ -13,9 +13,32 @@ import cython
 
 from uploader.core.columns import grown, zeros
 from uploader.core.numbers import NumberReader
+from uploader.sources.dwarf import constants
+from uploader.sources.dwarf.code_ranges import CodeRanges
 from uploader.sources.dwarf.line_header import LineHeader
 
 NO_FILE = 0xFFFFFFFF
+
+LNS_COPY = cython.declare(cython.int, constants.LNS_COPY)
+LNS_ADVANCE_PC = cython.declare(cython.int, constants.LNS_ADVANCE_PC)
+LNS_ADVANCE_LINE = cython.declare(cython.int, constants.LNS_ADVANCE_LINE)
+LNS_SET_FILE = cython.declare(cython.int, constants.LNS_SET_FILE)
+LNS_SET_COLUMN = cython.declare(cython.int, constants.LNS_SET_COLUMN)
+LNS_NEGATE_STMT = cython.declare(cython.int, constants.LNS_NEGATE_STMT)
+LNS_SET_BASIC_BLOCK = cython.declare(cython.int, constants.LNS_SET_BASIC_BLOCK)
+LNS_CONST_ADD_PC = cython.declare(cython.int, constants.LNS_CONST_ADD_PC)
+LNS_FIXED_ADVANCE_PC = cython.declare(cython.int, constants.LNS_FIXED_ADVANCE_PC)
+LNS_SET_PROLOGUE_END = cython.declare(cython.int, constants.LNS_SET_PROLOGUE_END)
+LNS_SET_EPILOGUE_BEGIN = cython.declare(cython.int, constants.LNS_SET_EPILOGUE_BEGIN)
+LNS_SET_ISA = cython.declare(cython.int, constants.LNS_SET_ISA)
+LNE_END_SEQUENCE = cython.declare(cython.int, constants.LNE_END_SEQUENCE)
+LNE_SET_ADDRESS = cython.declare(cython.int, constants.LNE_SET_ADDRESS)
+LNE_DEFINE_FILE = cython.declare(cython.int, constants.LNE_DEFINE_FILE)
+EXTENDED = cython.declare(cython.int, 0)
+LAST_OPCODE = cython.declare(cython.int, 255)
+ALL_ONES = cython.declare(cython.ulonglong, 0xFFFFFFFFFFFFFFFF)
+LOW_32_BITS = cython.declare(cython.ulonglong, 0xFFFFFFFF)
+NOWHERE = cython.declare(cython.uint, NO_FILE)
 
 
 @cython.final
@@ -26,9 +49,7 @@ class LineReader(NumberReader):
     ``row_file`` is a file's slot: what ``read`` was given as the table's first, plus the file's place in the table.
     """
 
-    executable_start: cython.ulonglong[::1]
-    executable_end: cython.ulonglong[::1]
-    executable_count: cython.int
+    code: CodeRanges
     budget: cython.longlong
 
     count: cython.Py_ssize_t
@@ -62,9 +83,7 @@ class LineReader(NumberReader):
 
     def __init__(self, data: bytes | memoryview, executable: list[tuple[int, int]], *, little_endian: bool) -> None:
         super().__init__(data, little_endian=little_endian)
-        self.executable_start = array("Q", [start for start, _ in executable] or [0])
-        self.executable_end = array("Q", [end for _, end in executable] or [0])
-        self.executable_count = len(executable)
+        self.code = CodeRanges(executable)
         self.budget = 4 * len(data) + 65536
         self.count = 0
         # Seldom more are kept; room that is not used takes no memory.
@@ -157,9 +176,7 @@ class LineReader(NumberReader):
     ) -> cython.int:
         """The state machine (DWARF 5 §6.2.5). Gives 0, or 1 where the program is cut off."""
         data: cython.const[cython.uchar][::1] = self.data
-        top: cython.ulonglong = 0xFFFFFFFFFFFFFFFF
-        mask: cython.ulonglong = top >> (64 - 8 * address_size)
-        low_32: cython.ulonglong = 0xFFFFFFFF
+        mask: cython.ulonglong = ALL_ONES >> (64 - 8 * address_size)
         address: cython.ulonglong = 0
         operation: cython.ulonglong = 0
         file: cython.ulonglong = 1
@@ -191,12 +208,12 @@ class LineReader(NumberReader):
                 delta = line_base + adjusted % line_range
                 if delta >= 0:
                     value = delta
-                    line = (line + value) & low_32
+                    line = (line + value) & LOW_32_BITS
                 else:
                     value = -delta
-                    line = (line - value) & low_32
+                    line = (line - value) & LOW_32_BITS
                 self._row(address, file, line)
-            elif opcode == 0:
+            elif opcode == EXTENDED:
                 length = self._short(p)
                 p = self.position
                 if length == 0:
@@ -205,14 +222,14 @@ class LineReader(NumberReader):
                     return 1
                 next_op = p + cython.cast(cython.longlong, length)
                 inner = data[p]
-                if inner == 1:
+                if inner == LNE_END_SEQUENCE:
                     self._end_sequence(address)
                     address = 0
                     operation = 0
                     file = 1
                     line = 1
                     self._begin()
-                elif inner == 2:
+                elif inner == LNE_SET_ADDRESS:
                     if length > 9 or length < 2:
                         return 1
                     value = 0
@@ -223,44 +240,49 @@ class LineReader(NumberReader):
                         self._cut()
                     address = value
                     operation = 0
-                elif inner == 3:
+                elif inner == LNE_DEFINE_FILE:
                     with cython.gil:
                         self.defined.append(p + 1)
                     self.file_count += 1
                 p = next_op
-            elif opcode == 1:
+            elif opcode == LNS_COPY:
                 self._row(address, file, line)
-            elif opcode == 2:
+            elif opcode == LNS_ADVANCE_PC:
                 advance = self._short(p)
                 p = self.position
                 if operations == 1:
                     address = (address + minimum * advance) & mask
                 else:
-                    advance = (operation + advance) & top
+                    advance = (operation + advance) & ALL_ONES
                     address = (address + minimum * (advance // operations)) & mask
                     operation = advance % operations
-            elif opcode == 3:
+            elif opcode == LNS_ADVANCE_LINE:
                 value = self.sleb(p)
                 p = self.position
-                line = (line + value) & low_32
-            elif opcode == 4:
+                line = (line + value) & LOW_32_BITS
+            elif opcode == LNS_SET_FILE:
                 file = self._short(p)
                 p = self.position
-            elif opcode == 5 or opcode == 12:
+            elif opcode == LNS_SET_COLUMN or opcode == LNS_SET_ISA:
                 self._short(p)
                 p = self.position
-            elif opcode == 6 or opcode == 7 or opcode == 10 or opcode == 11:
+            elif (
+                opcode == LNS_NEGATE_STMT
+                or opcode == LNS_SET_BASIC_BLOCK
+                or opcode == LNS_SET_PROLOGUE_END
+                or opcode == LNS_SET_EPILOGUE_BEGIN
+            ):
                 pass
-            elif opcode == 8:
+            elif opcode == LNS_CONST_ADD_PC:
                 if line_range == 0:
                     return 1
-                advance = (255 - opcode_base) // line_range
+                advance = (LAST_OPCODE - opcode_base) // line_range
                 if operations == 1:
                     address = (address + minimum * advance) & mask
                 else:
                     address = (address + minimum * ((operation + advance) // operations)) & mask
                     operation = (operation + advance) % operations
-            elif opcode == 9:
+            elif opcode == LNS_FIXED_ADVANCE_PC:
                 if p + 2 > end:
                     return 1
                 if self.little_endian:
@@ -321,7 +343,7 @@ class LineReader(NumberReader):
         if self.dead:
             return 0
         if not self.begun:
-            if not self._executable(address):
+            if address >= self.code.end_at(address):
                 self.dead = True
                 return 0
             self.begun = True
@@ -333,7 +355,7 @@ class LineReader(NumberReader):
         self.pending = True
         self.pending_address = address
         if file < self.file_base or file - self.file_base >= self.file_count:
-            self.pending_file = 0xFFFFFFFF
+            self.pending_file = NOWHERE
             self.pending_line = 0
         else:
             self.pending_file = self.first_slot + file - self.file_base
@@ -380,7 +402,7 @@ class LineReader(NumberReader):
                 self._flush()
             self.pending = False
             if self.begin_address < address and self.scratch_count > self.sequence_first:
-                self._push(address, 0xFFFFFFFF, 0)
+                self._push(address, NOWHERE, 0)
                 n: cython.Py_ssize_t = self.sequence_count
                 if 3 * n + 3 > self.bounds.shape[0] if cython.compiled else 3 * n + 3 > len(self.bounds):
                     with cython.gil:
@@ -393,21 +415,6 @@ class LineReader(NumberReader):
                 self.scratch_count = self.sequence_first
         self.begun = False
         return 0
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
-    def _executable(self, address: cython.ulonglong) -> cython.bint:
-        low: cython.int = 0
-        high: cython.int = self.executable_count
-        middle: cython.int
-        while low < high:
-            middle = (low + high) >> 1
-            if self.executable_start[middle] <= address:
-                low = middle + 1
-            else:
-                high = middle
-        return low > 0 and address < self.executable_end[low - 1]
 
     def _finish_table(self) -> None:
         """Appends the scratch rows in the order of their sequences' starts; where sequences overlap, the later start wins."""

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import cython
 
 from uploader.errors import MalformedDwarf
+from uploader.sources.dwarf import constants
 from uploader.sources.dwarf.constants import (
     KIND_NAMED_ELSEWHERE,
     KIND_NAMESPACE,
@@ -36,9 +37,8 @@ WORK_PER_SCOPE = 64
 
 MAX_SCOPES = 64
 
-IN_SUPPLEMENTARY = cython.declare(cython.longlong, 1 << 61)
-"""Added to the offset of a DIE in the supplementary file (`walk` does it, too)."""
-
+IN_SUPPLEMENTARY = cython.declare(cython.longlong, constants.IN_SUPPLEMENTARY)
+FORM_STRP = cython.declare(cython.int, constants.FORM_STRP)
 
 NAME = cython.declare(cython.int, SLOT_NAME)
 LINKAGE_NAME = cython.declare(cython.int, SLOT_LINKAGE_NAME)
@@ -123,7 +123,7 @@ class NameReader:
 
     def know_all_scopes(self) -> None:
         """From now on no name waits for scopes."""
-        self.known_end = 1 << 61
+        self.known_end = IN_SUPPLEMENTARY
 
     def has_deferred(self) -> bool:
         """Whether the last ``numbers`` left a name at 0 whose scopes are not known yet: ask again once they are."""
@@ -213,13 +213,17 @@ class NameReader:
                 self.name_value = self.reader.value[NAME]
                 self.name_unit = self.unit
                 self.named = die
-            die = 0
-            if self.reader.present >> ORIGIN & 1:
-                die = self._target(ORIGIN)
-            if die == 0 and self.reader.present >> SPECIFICATION & 1:
-                die = self._target(SPECIFICATION)
+            die = self._next()
             step += 1
         return False
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def _next(self) -> cython.longlong:
+        """The DIE that the one read last stems from or specifies, 0 for none."""
+        die: cython.longlong = self.reader.reference(ORIGIN)
+        return die if die != 0 else self.reader.reference(SPECIFICATION)
 
     @cython.cfunc
     @cython.nogil
@@ -278,7 +282,7 @@ class NameReader:
         """The number of the string that a form means; 0 for an empty or unknown one."""
         known: cython.Py_ssize_t
         number: cython.uint
-        if form == 0x0E and value != 0:
+        if form == FORM_STRP and value != 0:
             known = self.strp_memo.get(value)
             if known >= 0:
                 return cython.cast(cython.uint, known)
@@ -319,26 +323,6 @@ class NameReader:
         known = self.number_of[name] = len(self.names)
         self.names.append(name)
         return known
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
-    def _target(self, slot: cython.int) -> cython.longlong:
-        """The `.debug_info` offset that a reference means, 0 where it leads out of this file."""
-        form: cython.int = self.reader.form[slot]
-        raw: cython.ulonglong = self.reader.value[slot]
-        if raw >> 62:
-            return 0
-        if 0x11 <= form <= 0x15:
-            offset: cython.longlong = self.columns.offset[self.unit] + cython.cast(cython.longlong, raw)
-            return offset if offset < self.columns.end[self.unit] else 0
-        if raw >> 61:
-            return 0
-        if form == 0x10:
-            return cython.cast(cython.longlong, raw)
-        if form == 0x1C or form == 0x24 or form == 0x1F20:
-            return cython.cast(cython.longlong, raw) | IN_SUPPLEMENTARY
-        return 0
 
     def _elsewhere(self, offset: int) -> int:
         """The number of the name of a DIE in the supplementary file, whose references never lead back."""
@@ -394,9 +378,7 @@ class NameReader:
                 return scoped, 0
             if own := self._own_name():
                 part, named = own, die
-            die = self._target(ORIGIN) if self.reader.present >> ORIGIN & 1 else 0
-            if die == 0 and self.reader.present >> SPECIFICATION & 1:
-                die = self._target(SPECIFICATION)
+            die = self._next()
             if die == 0 or die & IN_SUPPLEMENTARY or not self._read(die):
                 break
         return part, named

@@ -9,9 +9,24 @@ import cython
 
 from uploader.core.columns import grown, zeros
 from uploader.core.numbers import NumberReader
+from uploader.sources.dwarf import constants
+from uploader.sources.dwarf.code_ranges import CodeRanges
 from uploader.sources.dwarf.sections import DwarfSections
 from uploader.sources.dwarf.unit_columns import UnitColumns
 from uploader.symbols.touching import join_touching
+
+RLE_END_OF_LIST = cython.declare(cython.int, constants.RLE_END_OF_LIST)
+RLE_BASE_ADDRESSX = cython.declare(cython.int, constants.RLE_BASE_ADDRESSX)
+RLE_STARTX_ENDX = cython.declare(cython.int, constants.RLE_STARTX_ENDX)
+RLE_STARTX_LENGTH = cython.declare(cython.int, constants.RLE_STARTX_LENGTH)
+RLE_OFFSET_PAIR = cython.declare(cython.int, constants.RLE_OFFSET_PAIR)
+RLE_BASE_ADDRESS = cython.declare(cython.int, constants.RLE_BASE_ADDRESS)
+RLE_START_END = cython.declare(cython.int, constants.RLE_START_END)
+RLE_START_LENGTH = cython.declare(cython.int, constants.RLE_START_LENGTH)
+PC_BOUNDS = cython.declare(cython.uint, constants.PC_BOUNDS)
+PC_RANGES = cython.declare(cython.uint, constants.PC_RANGES)
+FORM_RNGLISTX = cython.declare(cython.int, constants.FORM_RNGLISTX)
+ALL_ONES = cython.declare(cython.ulonglong, 0xFFFFFFFFFFFFFFFF)
 
 
 @cython.final
@@ -29,7 +44,6 @@ class RangeReader:
     rnglists_size: cython.longlong
     leb_end: cython.longlong
     addresses: NumberReader
-    addresses_size: cython.longlong
     budget: cython.longlong
 
     units: UnitColumns
@@ -53,7 +67,6 @@ class RangeReader:
         while self.leb_end > 0 and sections.rnglists[self.leb_end - 1] >= 0x80:
             self.leb_end -= 1
         self.addresses = NumberReader(sections.addresses, little_endian=little_endian)
-        self.addresses_size = len(sections.addresses)
         self.budget = 0
         self.units = units
         self.count = 0
@@ -96,12 +109,9 @@ class RangeReader:
         a: cython.ulonglong[::1] = columns["a"]
         b: cython.ulonglong[::1] = columns["b"]
         unit: cython.uint[::1] = unit_of
-        low_column = array("Q", [start for start, _ in executable or ()] or [0])
-        high_column = array("Q", [end for _, end in executable or ()] or [0])
-        low: cython.ulonglong[::1] = low_column
-        high: cython.ulonglong[::1] = high_column
+        code: CodeRanges = CodeRanges(executable or ())
         first_end: cython.ulonglong = end_of_first
-        checked: cython.int = -1 if executable is None else len(executable)
+        checked: cython.bint = executable is not None
         self.count = 0
         i: cython.Py_ssize_t
         before: cython.Py_ssize_t
@@ -109,12 +119,12 @@ class RangeReader:
             for i in range(n):
                 before = self.count
                 first[i] = before
-                if pc[i] == 1:
+                if pc[i] == PC_BOUNDS:
                     self._keep(a[i], b[i])
-                elif pc[i] == 2:
+                elif pc[i] == PC_RANGES:
                     self._read_list(unit[i], a[i], cython.cast(cython.int, b[i]))
-                    if checked >= 0:
-                        self._only_executable(before, low, high, checked, first_end)
+                    if checked:
+                        self._only_executable(before, code, first_end)
                     self._tidy(before)
             first[n] = self.count
         return first_column, memoryview(self.start)[: self.count], memoryview(self.end)[: self.count]
@@ -145,13 +155,13 @@ class RangeReader:
         if raw >> 62:
             return self._drop()
         value: cython.longlong = cython.cast(cython.longlong, raw)
-        if form != 0x23:
+        if form != FORM_RNGLISTX:
             value += self.units.ranges_start[unit]
         if self.units.version[unit] < 5:
-            if form != 0x23:
+            if form != FORM_RNGLISTX:
                 return self._read_pairs(unit, value)
             return self._drop()
-        if form == 0x23:
+        if form == FORM_RNGLISTX:
             base: cython.longlong = self.units.rnglists_base[unit]
             size: cython.int = self.units.offset_size[unit]
             if base == 0:
@@ -217,32 +227,32 @@ class RangeReader:
             self.budget -= 1
             kind = self.rnglists.data[p]
             self.position = p + 1
-            if kind == 0:
+            if kind == RLE_END_OF_LIST:
                 return 0
-            if kind == 1:
+            if kind == RLE_BASE_ADDRESSX:
                 base = self._indexed(unit, self._leb())
-            elif kind == 2:
+            elif kind == RLE_STARTX_ENDX:
                 start = self._indexed(unit, self._leb())
                 end = self._indexed(unit, self._leb())
                 self._keep(start, end)
-            elif kind == 3:
+            elif kind == RLE_STARTX_LENGTH:
                 start = self._indexed(unit, self._leb())
                 end = self._sum(start, self._leb(), top)
                 self._keep(start, end)
-            elif kind == 4:
+            elif kind == RLE_OFFSET_PAIR:
                 start = self._leb()
                 end = self._leb()
                 if base != top and start < end:
                     self._keep(self._sum(base, start, top), self._sum(base, end, top))
                 elif base != top and start > end:
                     self.dropped += 1
-            elif kind == 5:
+            elif kind == RLE_BASE_ADDRESS:
                 base = self._plain(size)
-            elif kind == 6:
+            elif kind == RLE_START_END:
                 start = self._plain(size)
                 end = self._plain(size)
                 self._keep(start, end)
-            elif kind == 7:
+            elif kind == RLE_START_LENGTH:
                 start = self._plain(size)
                 end = self._sum(start, self._leb(), top)
                 self._keep(start, end)
@@ -257,8 +267,7 @@ class RangeReader:
     @cython.nogil
     @cython.exceptval(check=False)
     def _top(self, size: cython.int) -> cython.ulonglong:
-        top: cython.ulonglong = 0xFFFFFFFFFFFFFFFF
-        return top >> (64 - 8 * size)
+        return ALL_ONES >> (64 - 8 * size)
 
     @cython.cfunc
     @cython.nogil
@@ -302,55 +311,29 @@ class RangeReader:
     @cython.exceptval(0xFFFFFFFFFFFFFFFE, check=True)
     def _indexed(self, unit: cython.uint, index: cython.ulonglong) -> cython.ulonglong:
         """An address of `.debug_addr`, 0 where it holds none."""
-        size: cython.int = self.units.address_size[unit]
-        if index >= 0x10000000:
-            return self._unknown()
-        stride: cython.longlong = self.units.address_stride[unit]
-        at: cython.longlong = self.units.addr_base[unit] + cython.cast(cython.longlong, index) * stride
-        if at < 0 or at + size > self.addresses_size:
-            return self._unknown()
-        return self.addresses.fixed(at, size)
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(0xFFFFFFFFFFFFFFFE, check=True)
-    def _unknown(self) -> cython.ulonglong:
-        self.dropped += 1
-        return 0
+        at: cython.longlong = self.units.address_place(unit, index, self.addresses.data_size)
+        if at < 0:
+            self.dropped += 1
+            return 0
+        return self.addresses.fixed(at, self.units.address_size[unit])
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1)
-    def _only_executable(
-        self,
-        before: cython.Py_ssize_t,
-        low: cython.ulonglong[::1],
-        high: cython.ulonglong[::1],
-        count: cython.int,
-        first_end: cython.ulonglong,
-    ) -> cython.int:
+    def _only_executable(self, before: cython.Py_ssize_t, code: CodeRanges, first_end: cython.ulonglong) -> cython.int:
         """Drops the ranges from ``before`` on that don't lie in executable code."""
         kept: cython.Py_ssize_t = before
         i: cython.Py_ssize_t
-        left: cython.int
-        right: cython.int
-        middle: cython.int
+        code_end: cython.ulonglong
         for i in range(before, self.count):
-            left = 0
-            right = count
-            while left < right:
-                middle = (left + right) >> 1
-                if low[middle] <= self.start[i]:
-                    left = middle + 1
-                else:
-                    right = middle
             if self.start[i] == 0 and first_end != 0 and self.end[i] != first_end:
                 continue
-            if left > 0 and self.end[i] <= high[left - 1]:
+            code_end = code.end_at(self.start[i])
+            if self.end[i] <= code_end:
                 self.start[kept] = self.start[i]
                 self.end[kept] = self.end[i]
                 kept += 1
-            elif left > 0 and self.start[i] < self.top - 1:
+            elif code_end > 0 and self.start[i] < self.top - 1:
                 # What begins below all code, or at the top of what can be addressed, a linker has dropped.
                 self.dropped += 1
         self.count = kept

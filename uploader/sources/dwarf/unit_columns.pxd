@@ -17,4 +17,5 @@ cdef class UnitColumns:
     cdef long long[::1] rnglists_base
     cdef long long[::1] ranges_start
 
+    cdef long long address_place(self, Py_ssize_t unit, unsigned long long index, long long available_bytes) except? 0x7FFFFFFFFFFFFFFF nogil
     cdef Py_ssize_t containing(self, long long offset) except -2 nogil

@@ -9,6 +9,9 @@ import cython
 
 from uploader.sources.dwarf.units import Unit
 
+MOST_ADDRESSES = cython.declare(cython.ulonglong, 0x10000000)
+"""No index of an address is as large."""
+
 
 class UnitColumns:
     """An item a unit, ascending by offset; the fields are those of `units.Unit`. Not to be changed once made."""
@@ -35,6 +38,15 @@ class UnitColumns:
     def span(self, index: int) -> tuple[int, int]:
         """(offset, end) of a unit."""
         return self.offset[index], self.end[index]
+
+    def address_place(
+        self, unit: cython.Py_ssize_t, index: cython.ulonglong, available_bytes: cython.longlong
+    ) -> cython.longlong:
+        """Where in `.debug_addr`, which has so many bytes, the address lies that a unit means by an index; -1 where it has none."""
+        if index >= MOST_ADDRESSES:
+            return -1
+        at: cython.longlong = self.addr_base[unit] + cython.cast(cython.longlong, index) * self.address_stride[unit]
+        return at if 0 <= at <= available_bytes - self.address_size[unit] else -1
 
     def containing(self, offset: cython.longlong) -> cython.Py_ssize_t:
         """The unit that an offset lies in, -1 for none."""

@@ -6,61 +6,55 @@ where it is wanted. One `Walk` belongs to one thread; the columns of several are
 
 from __future__ import annotations
 
-from array import array
-
 import cython
 
 from uploader.core.columns import grown, zeros
+from uploader.core.numbers import NumberReader
 from uploader.errors import MalformedDwarf
-from uploader.sources.dwarf.constants import (
-    KIND_ABSTRACT,
-    KIND_DECLARATION,
-    KIND_ENTRY_POINT,
-    KIND_INLINED,
-    KIND_NAMED_ELSEWHERE,
-    KIND_SUBPROGRAM,
-    SLOT_ABSTRACT_ORIGIN,
-    SLOT_CALL_FILE,
-    SLOT_CALL_LINE,
-    SLOT_DECL_FILE,
-    SLOT_DECL_LINE,
-    SLOT_HIGH_PC,
-    SLOT_LINKAGE_NAME,
-    SLOT_LOW_PC,
-    SLOT_RANGES,
-    SLOT_SPECIFICATION,
-)
+from uploader.sources.dwarf import constants
+from uploader.sources.dwarf.code_ranges import CodeRanges
 from uploader.sources.dwarf.die import DieReader
 from uploader.sources.dwarf.unit_columns import UnitColumns
 
 MAX_DEPTH = 16384
 DEPTH_LIMIT = cython.declare(cython.Py_ssize_t, MAX_DEPTH)
 
-INTERESTING = cython.declare(cython.int, KIND_SUBPROGRAM)
+KIND_NAMED_ELSEWHERE = cython.declare(cython.int, constants.KIND_NAMED_ELSEWHERE)
+KIND_DECLARATION = cython.declare(cython.int, constants.KIND_DECLARATION)
+KIND_ABSTRACT = cython.declare(cython.int, constants.KIND_ABSTRACT)
+INTERESTING = cython.declare(cython.int, constants.KIND_SUBPROGRAM)
 """DIEs of this kind and those behind it are captured."""
-NAMED_ELSEWHERE = cython.declare(cython.int, KIND_NAMED_ELSEWHERE)
-DECLARATION = cython.declare(cython.int, KIND_DECLARATION)
-ENTRY = cython.declare(cython.int, KIND_ENTRY_POINT)
-INLINED = cython.declare(cython.int, KIND_INLINED)
-ABSTRACT = cython.declare(cython.int, KIND_ABSTRACT)
-STEP_LEB = cython.declare(cython.int, -1)
+KIND_ENTRY_POINT = cython.declare(cython.int, constants.KIND_ENTRY_POINT)
+KIND_INLINED = cython.declare(cython.int, constants.KIND_INLINED)
 
-ORIGIN = cython.declare(cython.int, SLOT_ABSTRACT_ORIGIN)
-LOW_PC = cython.declare(cython.int, SLOT_LOW_PC)
-HIGH_PC = cython.declare(cython.int, SLOT_HIGH_PC)
-RANGES = cython.declare(cython.int, SLOT_RANGES)
-CALL_FILE = cython.declare(cython.int, SLOT_CALL_FILE)
-CALL_LINE = cython.declare(cython.int, SLOT_CALL_LINE)
-DECL_FILE = cython.declare(cython.int, SLOT_DECL_FILE)
-DECL_LINE = cython.declare(cython.int, SLOT_DECL_LINE)
+STEP_LEB = cython.declare(cython.int, constants.STEP_LEB)
+SLOT_ABSTRACT_ORIGIN = cython.declare(cython.int, constants.SLOT_ABSTRACT_ORIGIN)
+SLOT_LOW_PC = cython.declare(cython.int, constants.SLOT_LOW_PC)
+SLOT_HIGH_PC = cython.declare(cython.int, constants.SLOT_HIGH_PC)
+SLOT_RANGES = cython.declare(cython.int, constants.SLOT_RANGES)
+SLOT_CALL_FILE = cython.declare(cython.int, constants.SLOT_CALL_FILE)
+SLOT_CALL_LINE = cython.declare(cython.int, constants.SLOT_CALL_LINE)
+SLOT_DECL_FILE = cython.declare(cython.int, constants.SLOT_DECL_FILE)
+SLOT_DECL_LINE = cython.declare(cython.int, constants.SLOT_DECL_LINE)
+FORM_ADDR = cython.declare(cython.int, constants.FORM_ADDR)
+FORM_ADDRX = cython.declare(cython.int, constants.FORM_ADDRX)
+FORM_ADDRX1 = cython.declare(cython.int, constants.FORM_ADDRX1)
+FORM_ADDRX4 = cython.declare(cython.int, constants.FORM_ADDRX4)
+FORM_GNU_ADDR_INDEX = cython.declare(cython.int, constants.FORM_GNU_ADDR_INDEX)
+PC_NONE = cython.declare(cython.uint, constants.PC_NONE)
+PC_BOUNDS = cython.declare(cython.uint, constants.PC_BOUNDS)
+PC_RANGES = cython.declare(cython.uint, constants.PC_RANGES)
+
 HAS_OTHER_NAME = cython.declare(
-    cython.longlong, 1 << SLOT_LINKAGE_NAME | 1 << SLOT_ABSTRACT_ORIGIN | 1 << SLOT_SPECIFICATION
+    cython.longlong,
+    1 << constants.SLOT_LINKAGE_NAME | 1 << constants.SLOT_ABSTRACT_ORIGIN | 1 << constants.SLOT_SPECIFICATION,
 )
-HAS_RANGES = cython.declare(cython.longlong, 1 << SLOT_RANGES)
-HAS_BOUNDS = cython.declare(cython.longlong, 1 << SLOT_LOW_PC | 1 << SLOT_HIGH_PC)
+HAS_RANGES = cython.declare(cython.longlong, 1 << constants.SLOT_RANGES)
+HAS_BOUNDS = cython.declare(cython.longlong, 1 << constants.SLOT_LOW_PC | 1 << constants.SLOT_HIGH_PC)
 
-PC_BOUNDS = cython.declare(cython.uint, 1)
-PC_RANGES = cython.declare(cython.uint, 2)
+MOST_SMALL = cython.declare(cython.ulonglong, 0x7FFFFFFF)
+"""No file index or line is as large."""
+ALL_ONES = cython.declare(cython.ulonglong, 0xFFFFFFFFFFFFFFFF)
 
 
 @cython.final
@@ -74,15 +68,11 @@ class Walk:
     """
 
     reader: DieReader
-    addresses: cython.const[cython.uchar][::1]
-    addresses_size: cython.longlong
+    units: UnitColumns
+    addresses: NumberReader
     unit_index: cython.uint
     next_unit: cython.Py_ssize_t
-    addr_base: cython.longlong
-    address_stride: cython.longlong
-    executable_start: cython.ulonglong[::1]
-    executable_end: cython.ulonglong[::1]
-    executable_count: cython.int
+    code: CodeRanges
     end_of_first: cython.ulonglong
     dropped: cython.Py_ssize_t
     reached: cython.Py_ssize_t
@@ -133,15 +123,10 @@ class Walk:
         self.end_of_first = end_of_first
         self.dropped = 0
         self.reached = 0
-        self.addresses = addresses
-        self.addresses_size = len(addresses)
+        self.addresses = NumberReader(addresses, little_endian=reader.little_endian)
         self.unit_index = 0
         self.next_unit = 0
-        self.addr_base = 0
-        self.address_stride = 8
-        self.executable_start = array("Q", [start for start, _ in executable] or [0])
-        self.executable_end = array("Q", [end for _, end in executable] or [0])
-        self.executable_count = len(executable)
+        self.code = CodeRanges(executable)
         self.function_count = 0
         self.node_count = 0
         self.scope_count = 0
@@ -187,11 +172,12 @@ class Walk:
         """Walks the units ``first:last``; gives what was wrong with them. What came before damage stays in the columns."""
         warnings: list[str] = []
         stop: cython.Py_ssize_t = last
+        self.units = units
         self.next_unit = first
         while self.next_unit < stop:
             try:
                 with cython.nogil:
-                    self._walk_units(units, stop)
+                    self._walk_units(stop)
             except (MalformedDwarf, IndexError) as error:
                 offset, end = units.span(self.next_unit)
                 reason = (
@@ -209,17 +195,15 @@ class Walk:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1)
-    def _walk_units(self, units: UnitColumns, stop: cython.Py_ssize_t) -> cython.int:
+    def _walk_units(self, stop: cython.Py_ssize_t) -> cython.int:
         index: cython.Py_ssize_t
         while self.next_unit < stop:
             index = self.next_unit
-            if units.walked[index]:
-                self.reached = units.first_die[index]
+            if self.units.walked[index]:
+                self.reached = self.units.first_die[index]
                 self.unit_index = index
-                self.addr_base = units.addr_base[index]
-                self.address_stride = units.address_stride[index]
-                self.reader.enter_unit(units, index)
-                self._walk(units.first_die[index], units.end[index])
+                self.reader.enter_unit(self.units, index)
+                self._walk(self.units.first_die[index], self.units.end[index])
             self.next_unit = index + 1
         return 0
 
@@ -232,8 +216,7 @@ class Walk:
         kinds: cython.int[::1] = self.reader.abbrevs.kind
         children: cython.int[::1] = self.reader.abbrevs.children
         skip_first: cython.int[::1] = self.reader.abbrevs.skip_first
-        skip_end: cython.int[::1] = self.reader.abbrevs.skip_end
-        steps: cython.int[::1] = self.reader.abbrevs.step
+        steps: cython.int[::1] = self.reader.abbrevs.skip_step
         code_first: cython.Py_ssize_t = self.reader.code_first
         code_count: cython.Py_ssize_t = self.reader.code_count
         stack_function: cython.longlong[::1] = self.stack_function
@@ -286,11 +269,11 @@ class Walk:
             if kind >= INTERESTING:
                 p = self.reader.capture(p, abbrev)
                 self.reached = p
-                if kind != INLINED:
+                if kind != KIND_INLINED:
                     child_function = self._function(die)
                     child_inline = 0
                     if self.reader.present & HAS_OTHER_NAME == 0 and scopes:
-                        beside: cython.bint = kind == ENTRY and self.open_is_function[scopes - 1] != 0
+                        beside: cython.bint = kind == KIND_ENTRY_POINT and self.open_is_function[scopes - 1] != 0
                         self._scope(die, scopes - 1 if beside else scopes)
                     if children[abbrev] and scopes < DEPTH_LIMIT:
                         child_scopes = self._open(die, scopes, kind)
@@ -298,7 +281,7 @@ class Walk:
                     child_inline = self._node(function, inline_depth)
             else:
                 i = skip_first[abbrev]
-                last = skip_end[abbrev]
+                last = skip_first[abbrev + 1]
                 while i < last:
                     step = steps[i]
                     if step >= 0:
@@ -312,11 +295,11 @@ class Walk:
                     i += 1
                 if kind:
                     # What a function merely declares (`extern` in a block) stands elsewhere.
-                    if (kind == DECLARATION and scopes and not self.open_is_function[scopes - 1]) or (
-                        kind == ABSTRACT and scopes
+                    if (kind == KIND_DECLARATION and scopes and not self.open_is_function[scopes - 1]) or (
+                        kind == KIND_ABSTRACT and scopes
                     ):
                         self._scope(die, scopes)
-                    if kind != DECLARATION and children[abbrev] and scopes < DEPTH_LIMIT:
+                    if kind != KIND_DECLARATION and children[abbrev] and scopes < DEPTH_LIMIT:
                         child_scopes = self._open(die, scopes, kind)
             if children[abbrev]:
                 depth += 1
@@ -343,7 +326,7 @@ class Walk:
         """Makes a DIE the innermost scope of those below it; gives how many are open then."""
         self.open_scope[scopes] = die
         self.open_recorded[scopes] = 0
-        self.open_is_function[scopes] = kind >= NAMED_ELSEWHERE
+        self.open_is_function[scopes] = kind >= KIND_NAMED_ELSEWHERE
         return scopes + 1
 
     @cython.cfunc
@@ -356,13 +339,13 @@ class Walk:
         b: cython.ulonglong = 0
         if self.reader.present & HAS_RANGES:
             pc = PC_RANGES
-            a = self.reader.value[RANGES]
-            b = self.reader.form[RANGES]
+            a = self.reader.value[SLOT_RANGES]
+            b = self.reader.form[SLOT_RANGES]
         elif self.reader.present & HAS_BOUNDS == HAS_BOUNDS:
             pc = PC_BOUNDS
-            a = self._address(self.reader.form[LOW_PC], self.reader.value[LOW_PC])
+            a = self._address(self.reader.form[SLOT_LOW_PC], self.reader.value[SLOT_LOW_PC])
             b = self._high(a)
-            if b <= a or not self._executable(a, b):
+            if b <= a or b > self.code.end_at(a):
                 if b != a and not self._dead(a):
                     self.dropped += 1
                 return -1
@@ -379,8 +362,8 @@ class Walk:
         self.function_pc[n] = pc
         self.function_a[n] = a
         self.function_b[n] = b
-        self.function_decl_file[n] = self._small(DECL_FILE)
-        self.function_decl_line[n] = self._small(DECL_LINE)
+        self.function_decl_file[n] = self._small(SLOT_DECL_FILE)
+        self.function_decl_line[n] = self._small(SLOT_DECL_LINE)
         self.function_count = n + 1
         return n
 
@@ -389,19 +372,19 @@ class Walk:
     @cython.exceptval(0xFFFFFFFE, check=True)
     def _node(self, function: cython.longlong, depth: cython.uint) -> cython.uint:
         """Keeps an inlined subroutine; gives its depth. One that states no code is kept until nothing was found in it, either."""
-        pc: cython.uint = 0
+        pc: cython.uint = PC_NONE
         a: cython.ulonglong = 0
         b: cython.ulonglong = 0
         if self.reader.present & HAS_RANGES:
             pc = PC_RANGES
-            a = self.reader.value[RANGES]
-            b = self.reader.form[RANGES]
+            a = self.reader.value[SLOT_RANGES]
+            b = self.reader.form[SLOT_RANGES]
         elif self.reader.present & HAS_BOUNDS == HAS_BOUNDS:
             pc = PC_BOUNDS
-            a = self._address(self.reader.form[LOW_PC], self.reader.value[LOW_PC])
+            a = self._address(self.reader.form[SLOT_LOW_PC], self.reader.value[SLOT_LOW_PC])
             b = self._high(a)
             if b <= a:
-                pc = 0
+                pc = PC_NONE
                 if b < a and not self._dead(a):
                     self.dropped += 1
         self._forget_empty_nodes(function, depth)
@@ -411,9 +394,9 @@ class Walk:
                 self._grow_nodes()
         self.node_function[n] = function
         self.node_depth[n] = depth + 1
-        self.node_origin[n] = self._reference(ORIGIN)
-        self.node_call_file[n] = self._small(CALL_FILE)
-        self.node_call_line[n] = self._small(CALL_LINE)
+        self.node_origin[n] = self.reader.reference(SLOT_ABSTRACT_ORIGIN)
+        self.node_call_file[n] = self._small(SLOT_CALL_FILE)
+        self.node_call_line[n] = self._small(SLOT_CALL_LINE)
         self.node_pc[n] = pc
         self.node_a[n] = a
         self.node_b[n] = b
@@ -426,7 +409,7 @@ class Walk:
     def _forget_empty_nodes(self, function: cython.longlong, depth: cython.uint) -> cython.int:
         """Drops the nodes kept last that state no code and are closed, where a node of that function comes next, ``depth`` deep."""
         last: cython.Py_ssize_t = self.node_count - 1
-        while last >= 0 and self.node_pc[last] == 0:
+        while last >= 0 and self.node_pc[last] == PC_NONE:
             if self.node_function[last] < function or (
                 self.node_function[last] == function and self.node_depth[last] <= depth
             ):
@@ -466,51 +449,20 @@ class Walk:
         if not self.reader.present >> slot & 1:
             return 0
         raw: cython.ulonglong = self.reader.value[slot]
-        if raw >= 0x7FFFFFFF:
+        if raw >= MOST_SMALL:
             return 0
         return cython.cast(cython.uint, raw)
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(0xFFFFFFFFFFFFFFFE, check=True)
-    def _reference(self, slot: cython.int) -> cython.ulonglong:
-        """The section offset that a reference in this file means; 0 where there is none or it leads elsewhere."""
-        if not self.reader.present >> slot & 1:
-            return 0
-        form: cython.int = self.reader.form[slot]
-        raw: cython.ulonglong = self.reader.value[slot]
-        if 0x11 <= form <= 0x15:
-            if raw >= cython.cast(cython.ulonglong, self.reader.unit_end - self.reader.unit_offset):
-                return 0
-            return raw + cython.cast(cython.ulonglong, self.reader.unit_offset)
-        if raw >> 61:
-            return 0
-        if form == 0x10:
-            return raw
-        if form == 0x1C or form == 0x24 or form == 0x1F20:
-            # In the supplementary file: marked as `names.IN_SUPPLEMENTARY` is.
-            return raw | (cython.cast(cython.ulonglong, 1) << 61)
-        return 0
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(0xFFFFFFFFFFFFFFFE, check=True)
     def _address(self, form: cython.int, raw: cython.ulonglong) -> cython.ulonglong:
         """The address that an address-class value means (DWARF 5 §7.5.5); 0 where .debug_addr does not hold it."""
-        if form == 0x01:
+        if form == FORM_ADDR:
             return raw
-        if form == 0x1B or 0x29 <= form <= 0x2C or form == 0x1F01:
-            if raw >= 0x10000000:
-                return 0
-            size: cython.longlong = self.reader.address_size
-            at: cython.longlong = self.addr_base + cython.cast(cython.longlong, raw) * self.address_stride
-            if at < 0 or at + size > self.addresses_size:
-                return 0
-            result: cython.ulonglong = 0
-            i: cython.longlong
-            for i in range(size):
-                result = (result << 8) | self.addresses[at + (size - 1 - i if self.reader.little_endian else i)]
-            return result
+        if _is_index(form):
+            at: cython.longlong = self.units.address_place(self.unit_index, raw, self.addresses.data_size)
+            return self.addresses.fixed(at, self.reader.address_size) if at >= 0 else 0
         return 0
 
     @cython.cfunc
@@ -518,12 +470,11 @@ class Walk:
     @cython.exceptval(0xFFFFFFFFFFFFFFFE, check=True)
     def _high(self, low: cython.ulonglong) -> cython.ulonglong:
         """DW_AT_high_pc as an address: a constant counts from the low pc (DWARF 4 §2.17.2)."""
-        form: cython.int = self.reader.form[HIGH_PC]
-        raw: cython.ulonglong = self.reader.value[HIGH_PC]
-        if form == 0x01 or form == 0x1B or 0x29 <= form <= 0x2C or form == 0x1F01:
+        form: cython.int = self.reader.form[SLOT_HIGH_PC]
+        raw: cython.ulonglong = self.reader.value[SLOT_HIGH_PC]
+        if form == FORM_ADDR or _is_index(form):
             return self._address(form, raw)
-        top: cython.ulonglong = 0xFFFFFFFFFFFFFFFF
-        if raw > top - low:
+        if raw > ALL_ONES - low:
             return 0
         return low + raw
 
@@ -532,25 +483,8 @@ class Walk:
     @cython.exceptval(-1)
     def _dead(self, start: cython.ulonglong) -> cython.bint:
         """Whether an address is one that linkers give to code that they drop: below all code, or the last but one or two there are."""
-        top: cython.ulonglong = 0xFFFFFFFFFFFFFFFF
-        top = top >> (64 - 8 * self.reader.address_size)
-        return start >= top - 1 or start < self.executable_start[0]
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
-    def _executable(self, start: cython.ulonglong, end: cython.ulonglong) -> cython.bint:
-        """Whether code lies there from the start to the end: what leaves it was dropped by the linker, or is a lie."""
-        low: cython.int = 0
-        high: cython.int = self.executable_count
-        middle: cython.int
-        while low < high:
-            middle = (low + high) >> 1
-            if self.executable_start[middle] <= start:
-                low = middle + 1
-            else:
-                high = middle
-        return low > 0 and end <= self.executable_end[low - 1]
+        top: cython.ulonglong = ALL_ONES >> (64 - 8 * self.reader.address_size)
+        return start >= top - 1 or start < self.code.start[0]
 
     def _grow_functions(self) -> None:
         wanted = self.function_count + 1
@@ -605,3 +539,11 @@ class Walk:
         """The scope columns by name, cut to their length."""
         n = self.scope_count
         return {"child": memoryview(self.scope_child)[:n], "parent": memoryview(self.scope_parent)[:n]}
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _is_index(form: cython.int) -> cython.bint:
+    """Whether a form gives an address by its index in `.debug_addr`."""
+    return form == FORM_ADDRX or FORM_ADDRX1 <= form <= FORM_ADDRX4 or form == FORM_GNU_ADDR_INDEX

@@ -1,0 +1,1 @@
+cpdef int kind_of(unsigned long long tag, long long slots, bint declared) except -1
