@@ -6,7 +6,6 @@ from collections.abc import Iterable
 
 from uploader.errors import ExitCode
 from uploader.model import Concern, Decision, Outcome, Quality
-from uploader.sources.lacking import tell_of_lacking_files
 
 NO_DEBUG_ADVICE = "Built without -g: function names only. Add -g1 for lines, or -g for inlined calls too."
 PARTLY_ADVICE = (
@@ -48,7 +47,7 @@ def concerns(outcome: Outcome) -> frozenset[Concern]:
     elif outcome.decision is Decision.FAILED:
         found.add(Concern.FAILED)
     without_symbols = outcome.quality is Quality.NONE and outcome.warnings
-    if outcome.quality is Quality.FUNCTIONS or without_symbols or tell_of_lacking_files(outcome.warnings):
+    if outcome.quality is Quality.FUNCTIONS or without_symbols or outcome.lacks_files:
         found.add(Concern.MISSING_DEBUG)
     if outcome.warnings:
         found.add(Concern.WARNINGS)

@@ -147,8 +147,6 @@ class Shortfall:
     promised: Quality
     evidence: tuple[str, ...]
     """What was read and by what, a digest each, sorted. A client that has nothing else would get no more out of it."""
-    lacks_files: bool = False
-    """Files that the sources refer to were not found: split units, or what dwz moved out."""
 
 
 @frozen
@@ -180,6 +178,23 @@ class Decision(enum.StrEnum):
     """Left alone for a stated reason that is not a failure: no symbols, a duplicate."""
     FAILED = "failed"
     """Should have worked and did not."""
+
+
+class Role(enum.Enum):
+    """How a file that is skipped stands to the one that speaks for it."""
+
+    COPY = ("the same bytes as {}", "a copy of another file")
+    TWIN = ("has the id of {}, which is read instead", "has the id of another file, which is read instead")
+    PART = ("part of {}, which it is read with", "part of another file, which it is read with")
+
+    def of(self, path: str) -> str:
+        """The role of one file, beside the file at ``path``."""
+        return self.value[0].replace("{}", path)
+
+    @property
+    def of_many(self) -> str:
+        """The role of several, each beside a file of its own."""
+        return self.value[1]
 
 
 @frozen
@@ -233,3 +248,9 @@ class Outcome:
     """`Concern.CONFLICT` or `Concern.DECLINED` where it is one of these, which the decision alone does not tell."""
     exit_code: int = 0
     """The exit code that this outcome alone would give (0 when all is well)."""
+    role: Role | None = None
+    """Where it was skipped for another file: how it stands to that one."""
+    ended_with_run: bool = False
+    """It failed for what ended the whole run, which the run tells."""
+    lacks_files: bool = False
+    """Files that its debug information refers to were not found: split units, or what dwz moved out."""

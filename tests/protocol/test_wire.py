@@ -26,9 +26,7 @@ identities = st.builds(
 qualities = st.sampled_from(Quality)
 chunk_lists = st.lists(digests, max_size=5).map(tuple)
 counts = st.integers(min_value=0, max_value=2**62)
-shortfalls = st.builds(
-    Shortfall, promised=qualities, evidence=st.lists(texts, max_size=4).map(tuple), lacks_files=st.booleans()
-)
+shortfalls = st.builds(Shortfall, promised=qualities, evidence=st.lists(texts, max_size=4).map(tuple))
 questions = st.builds(
     Question,
     identity=identities,
@@ -100,7 +98,8 @@ def test_manifests_capabilities_and_results_come_back() -> None:
     manifest = replace(
         manifest,
         warnings=("a", "b"),
-        shortfall=Shortfall(promised=Quality.FULL, evidence=("x",), lacks_files=True),
+        shortfall=Shortfall(promised=Quality.FULL, evidence=("x",)),
+        lacks_files=True,
         provenance=Provenance(repository="https://h/r", branch="b", revision="c", run_url="https://h/r/1"),
     )
     assert artifacts.MANIFEST.read(back(artifacts.MANIFEST.write(manifest))) == manifest

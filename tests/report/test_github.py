@@ -153,7 +153,12 @@ def test_output_is_muted_by_a_word_that_nobody_can_guess() -> None:
 def test_what_stopped_the_run_is_annotated_once_for_all_its_files() -> None:
     error = NetworkGaveOut("https://symbols.example.com could not be reached in 6 attempts")
     unsent = [
-        replace(broken(f"build/lib{number}.so"), reason=f"not sent: {error.message}", exit_code=error.exit_code)
+        replace(
+            broken(f"build/lib{number}.so"),
+            reason=f"not sent: {error.message}",
+            exit_code=error.exit_code,
+            ended_with_run=True,
+        )
         for number in range(30)
     ]
     lines = list(commands(run_of([*unsent, broken()], error=error)))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from tests.report.runs import full, poor, run_of
 from uploader.errors import ExitCode, NetworkGaveOut, SymupError
 from uploader.judgement import NO_DEBUG_ADVICE, concerns
-from uploader.model import Concern, Decision, Figures, Outcome, Quality, Source
+from uploader.model import Concern, Decision, Figures, Outcome, Quality, Role, Source
 from uploader.report.groups import Group, group_of, grouped
 from uploader.report.run import Run
 from uploader.report.text import LIST_WORST, summary, verdict
@@ -59,12 +59,16 @@ def failed(name: str) -> Outcome:
     )
 
 
-def skipped(name: str, reason: str) -> Outcome:
-    return Outcome(path=f"build/{name}", decision=Decision.SKIPPED, reason=reason)
+def skipped(name: str, reason: str, role: Role | None = None) -> Outcome:
+    return Outcome(path=f"build/{name}", decision=Decision.SKIPPED, reason=reason, role=role)
+
+
+def copy(name: str, path: str) -> Outcome:
+    return skipped(name, Role.COPY.of(path), Role.COPY)
 
 
 def test_three_files_are_told_one_by_one() -> None:
-    outcomes = [stored("app"), failed("broken.so"), skipped("app.copy", "the same bytes as build/app")]
+    outcomes = [stored("app"), failed("broken.so"), copy("app.copy", "build/app")]
     assert lines_of(outcomes, seconds=1.24) == [
         "  stored    full      build/app        1,234 functions, 100 % of the code named, 98.5 % with lines; 4.2 MB -> 310 kB",
         "  skipped             build/app.copy   the same bytes as build/app",
@@ -78,7 +82,7 @@ def test_three_thousand_files_fit_on_a_screen_worst_told_by_name() -> None:
     outcomes = [
         *(stored(f"lib{i}.so") for i in range(2900)),
         *(stored(f"stripped{i}.so", quality=Quality.FUNCTIONS) for i in range(50)),
-        *(skipped(f"copy{i}", f"the same bytes as build/lib{i}.so") for i in range(25)),
+        *(copy(f"copy{i}", f"build/lib{i}.so") for i in range(25)),
         *(failed(f"broken{i:02}") for i in range(25)),
     ]
     lines = lines_of(outcomes, seconds=200)
@@ -94,7 +98,10 @@ def test_three_thousand_files_fit_on_a_screen_worst_told_by_name() -> None:
 
 def test_what_to_do_about_a_warning_is_told_once_for_all_files_that_have_it() -> None:
     remedy = "Put the .dwo files beside it."
-    warned = [replace(stored(name), warnings=("1 of 1 split units were not found",), remedy=remedy) for name in "ab"]
+    warned = [
+        replace(stored(name), warnings=("1 of 1 split units were not found",), lacks_files=True, remedy=remedy)
+        for name in "ab"
+    ]
     told = lines_of([*warned, replace(stored("c"), warnings=("no build-id",), remedy="Link it with -Wl,--build-id.")])
     assert [line for line in told if "try:" in line] == [
         "      try: Put the .dwo files beside it.",
@@ -116,7 +123,7 @@ def test_verbose_lists_every_file() -> None:
 def test_quiet_lists_failures_only_but_counts_all() -> None:
     outcomes = [
         *(stored(f"lib{i}") for i in range(300)),
-        skipped("copy", "the same bytes as build/lib0"),
+        copy("copy", "build/lib0"),
         failed("broken"),
     ]
     assert lines_of(outcomes, quiet=True) == [
@@ -130,7 +137,13 @@ def test_quiet_lists_failures_only_but_counts_all() -> None:
 def test_files_that_share_the_trouble_of_the_run_are_counted_not_listed() -> None:
     error = NetworkGaveOut("host is gone")
     lost = [
-        Outcome(path=f"f{i}", decision=Decision.FAILED, reason="not sent: host is gone", exit_code=ExitCode.NETWORK)
+        Outcome(
+            path=f"f{i}",
+            decision=Decision.FAILED,
+            reason="not sent: host is gone",
+            exit_code=ExitCode.NETWORK,
+            ended_with_run=True,
+        )
         for i in range(7)
     ]
     lines = lines_of([stored("app"), *lost], seconds=1, error=error)
@@ -184,6 +197,6 @@ def test_the_guess_why_there_are_no_lines_is_left_out_where_they_were_not_to_be_
 
 
 def test_missing_files_of_debug_information_are_missing_debug_and_warnings_of_a_file_that_is_none_the_poorer() -> None:
-    lacking = replace(full(), warnings=("1 of 9 split units were not found: a.dwo",))
+    lacking = replace(full(), warnings=("1 of 9 split units were not found: a.dwo",), lacks_files=True)
     assert concerns(lacking) == {Concern.MISSING_DEBUG, Concern.WARNINGS}
     assert group_of(lacking) is Group.WARNED

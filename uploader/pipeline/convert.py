@@ -106,5 +106,6 @@ def _converted(artifact: Artifact, target: Path, *, conversion: Conversion, thre
             seconds=time.monotonic() - started,
             warnings=made.warnings,
             remedy=made.remedy,
+            lacks_files=made.lacks_files,
         )
     )

@@ -14,13 +14,13 @@ from uploader.inputs.companions import Companions, build_id_of, names_of
 from uploader.inputs.missing import insist, is_missing
 from uploader.inputs.port import Found, PassedOver, Trouble
 from uploader.inputs.walk import BUILD_INTERNALS_REMEDY, walk
-from uploader.model import Concern, Decision, IdScheme, LeftOut, Outcome, SymbolId
+from uploader.model import Concern, Decision, IdScheme, LeftOut, Outcome, Role, SymbolId
 from uploader.objects.elf.elf_file import ElfFile
 from uploader.objects.elf.headers import ET_CORE, ET_REL
 from uploader.objects.elf.identity import code_digest, prelinked
 from uploader.objects.input import Input
 from uploader.pipeline.artifact import Artifact
-from uploader.pipeline.outcomes import failed, skipped
+from uploader.pipeline.outcomes import failed, skipped, skipped_for
 from uploader.pipeline.pair import by_base_name, completed, paired
 from uploader.pipeline.plan import Plan
 from uploader.progress import Progress
@@ -222,7 +222,7 @@ def _together(files: list[Identified], *, dwarf: bool) -> tuple[Artifact | None,
             continue
         first = by_content.setdefault((file.size_bytes, digest), file)
         if first is not file:
-            settled.append(skipped(file, f"the same bytes as {first.path}"))
+            settled.append(skipped_for(file, Role.COPY, first.path))
     distinct = list(by_content.values())
     if not distinct:
         return None, settled

@@ -9,7 +9,7 @@ from uploader.errors import InputError
 from uploader.model import Figures, IdScheme, Quality, Shortfall, Source, SymbolId
 from uploader.objects.elf.elf_file import ElfFile
 from uploader.pipeline.artifact import Artifact
-from uploader.pipeline.missing import REMEDY_FILES, missing_build_id, missing_debug_info
+from uploader.pipeline.missing import missing_build_id, missing_debug_info, remedy_of_lacking
 from uploader.pipeline.plan import USUAL, Conversion
 from uploader.pipeline.referred import ReferredFiles
 from uploader.pipeline.shortfall import shortfall
@@ -26,6 +26,8 @@ class Made:
     remedy: str | None = None
     """How to get more out of it, where that can be told."""
     shortfall: Shortfall | None = None
+    lacks_files: bool = False
+    """See `Outcome.lacks_files`."""
 
 
 def make(artifact: Artifact, *, conversion: Conversion = USUAL, threads: int) -> Made:
@@ -85,15 +87,14 @@ def make(artifact: Artifact, *, conversion: Conversion = USUAL, threads: int) ->
             version=form.version,
             threads=threads,
         )
-    if extracted.lacks_files and remedy is None:
-        remedy = REMEDY_FILES
-    remedy = remedy or how_to_match
+    remedy = remedy or remedy_of_lacking(lacks_files=extracted.lacks_files) or how_to_match
     return Made(
         gsym=gsym,
         figures=extracted.figures,
         warnings=(*warnings, *extracted.warnings),
         remedy=remedy,
         shortfall=shortfall(artifact, extracted.figures, dwarf=dwarf, debug=debug, lacks_files=extracted.lacks_files),
+        lacks_files=extracted.lacks_files,
     )
 
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from uploader.inputs.companions import build_id_of
-from uploader.model import IdScheme, Shortfall, Source
+from uploader.model import IdScheme, Source
 from uploader.objects.elf.headers import ET_REL
 from uploader.pipeline.artifact import Artifact
 from uploader.sources.identify import Identified
-from uploader.sources.lacking import tell_of_lacking_files
 
 REJECTED_TOLD = 3
 
@@ -57,9 +54,8 @@ def missing_debug_info(artifact: Artifact, *, debuginfod: str = "") -> tuple[tup
     return tuple(warnings), REMEDY_TIE if nothing_ties(artifact) else REMEDY_GIVE
 
 
-def remedy_of_stored(warnings: Iterable[str], shortfall: Shortfall | None) -> str | None:
-    """What whoever stored a symbol file could have done for a better one, by what was kept with it."""
-    lacks_files = (shortfall is not None and shortfall.lacks_files) or tell_of_lacking_files(warnings)
+def remedy_of_lacking(*, lacks_files: bool) -> str | None:
+    """What to do where files were not found that the debug information refers to."""
     return REMEDY_FILES if lacks_files else None
 
 

@@ -8,13 +8,13 @@ from pathlib import Path
 
 from uploader.errors import ExitCode, NothingFound, SymupError
 from uploader.judgement import UNSTRIPPED_ADVICE, exit_code
-from uploader.model import Decision, LeftOut, Outcome, Quality
+from uploader.model import Decision, LeftOut, Outcome, Quality, Role
 from uploader.pipeline.artifact import Artifact
 from uploader.pipeline.limit import wants_memory
 from uploader.pipeline.missing import REMEDY_TIE, nothing_ties
 from uploader.pipeline.processes import WorkerKilled
 from uploader.sources.identify import Identified
-from uploader.values import frozen
+from uploader.values import frozen, replace
 
 NO_FUNCTIONS = "no function symbols in it"
 KILLED_REMEDY = "Give it more memory, or a lower --max-memory, so that less is converted beside it."
@@ -56,6 +56,11 @@ def failed(
         remedy=remedy,
         exit_code=code,
     )
+
+
+def skipped_for(file: Identified, role: Role, path: str) -> Outcome:
+    """The outcome of a file that stands in this role to the one at ``path``, which speaks for it."""
+    return replace(skipped(file, role.of(path)), role=role)
 
 
 def skipped(file: Identified, reason: str, *, remedy: str | None = None) -> Outcome:

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from uploader.inputs.companions import SYSTEM_DEBUG_DIRS, Companions, build_id_of
-from uploader.model import Identity, Outcome, Quality, Source, SymbolId
+from uploader.model import Identity, Outcome, Quality, Role, Source, SymbolId
 from uploader.objects.elf.headers import ET_REL
 from uploader.objects.input import Input
 from uploader.pipeline.artifact import Artifact, expected_quality
-from uploader.pipeline.outcomes import skipped
+from uploader.pipeline.outcomes import skipped_for
 from uploader.sources.identify import Identified
 from uploader.sources.registry import adds, read
 from uploader.values import frozen, replace
@@ -48,13 +48,13 @@ def paired(files: Sequence[Identified], *, dwarf: bool) -> tuple[Artifact, list[
             inputs.append(file)
             settled.append(part_of(file, main))
         else:
-            settled.append(skipped(file, f"has the id of {main.path}, which is read instead"))
+            settled.append(skipped_for(file, Role.TWIN, main.path))
     return _artifact(inputs, dwarf=dwarf), settled
 
 
 def part_of(file: Identified, main: Identified) -> Outcome:
     """The outcome of a companion. Its size counts with the artifact."""
-    return replace(skipped(file, f"part of {main.path}, which it is read with"), input_size_bytes=0)
+    return replace(skipped_for(file, Role.PART, main.path), input_size_bytes=0)
 
 
 @frozen

@@ -13,7 +13,7 @@ from uploader.destinations.send import Sent, question_about, send_chunks
 from uploader.errors import Interrupted, StoreDamaged, TooLarge
 from uploader.model import Decision, Outcome
 from uploader.pipeline.crew import next_of
-from uploader.pipeline.missing import remedy_of_stored
+from uploader.pipeline.missing import remedy_of_lacking
 from uploader.pipeline.outcomes import Finished, conclude, failed
 from uploader.pipeline.sending import SendingRun, arrived
 from uploader.progress import Progress
@@ -77,10 +77,11 @@ class _Parcel:
 
     def about(self, outcome: Outcome) -> Outcome:
         manifest = self.manifest
-        stored_remedy = remedy_of_stored(manifest.warnings, manifest.shortfall)
+        failed = outcome.decision is Decision.FAILED
         return replace(
             outcome,
-            remedy=outcome.remedy if outcome.decision is Decision.FAILED else stored_remedy,
+            remedy=outcome.remedy if failed else remedy_of_lacking(lacks_files=manifest.lacks_files),
+            lacks_files=manifest.lacks_files,
             identity=manifest.identity,
             quality=manifest.quality,
             figures=manifest.figures,
@@ -246,13 +247,14 @@ def _checked_chunk(source: SymbolStore, manifest: Manifest, sha256: str) -> byte
 
 def _present(parcel: _Parcel, answer: Answer) -> Outcome:
     outcome = parcel.about(Outcome(path=parcel.path, decision=Decision.PRESENT, reason=answer.reason))
-    warnings = answer.stored_warnings or outcome.warnings
+    lacks_files = answer.stored_lacks_files if answer.stored_warnings else outcome.lacks_files
     return replace(
         outcome,
         quality=answer.stored_quality or outcome.quality,
         figures=answer.stored_figures or outcome.figures,
-        warnings=warnings,
-        remedy=remedy_of_stored(warnings, answer.stored_shortfall),
+        warnings=answer.stored_warnings or outcome.warnings,
+        remedy=remedy_of_lacking(lacks_files=lacks_files),
+        lacks_files=lacks_files,
         compressed_size_bytes=answer.stored_size_bytes or outcome.compressed_size_bytes,
     )
 

@@ -17,6 +17,7 @@ from uploader.pipeline.outcomes import failed, stumbled
 from uploader.pipeline.plan import Plan
 from uploader.pipeline.schedule import Schedule
 from uploader.progress import Progress
+from uploader.values import replace
 
 
 class Subject(Protocol):
@@ -118,7 +119,7 @@ class Run:
                 self.finish(outcome)
 
 
-def unsent(subject: Subject, error: SymupError) -> Outcome:
-    """The outcome of what the destination does not get, though it is sound."""
-    reason = f"not sent: {error.message}"
-    return subject.about(failed(subject.path, reason, remedy=error.remedy, code=error.exit_code))
+def unsent(subject: Subject, error: SymupError, *, alone: bool = False) -> Outcome:
+    """The outcome of what the destination does not get, though it is sound: ``alone``, or since the run is at its end."""
+    outcome = failed(subject.path, f"not sent: {error.message}", remedy=error.remedy, code=error.exit_code)
+    return subject.about(replace(outcome, ended_with_run=not alone))

@@ -40,7 +40,7 @@ class SendingRun(Run):
         answered = []
         for subject, answer in zip(subjects, answers, strict=True):
             if isinstance(answer, Refused):
-                self.finish(unsent(subject, answer))
+                self.finish(unsent(subject, answer, alone=True))
             else:
                 answered.append((subject, answer))
         return answered

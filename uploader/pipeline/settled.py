@@ -6,7 +6,7 @@ from uploader.model import Decision, Outcome, Quality
 from uploader.pipeline.artifact import Artifact
 from uploader.pipeline.foresee import foreseen
 from uploader.pipeline.make import Made, holds_nothing
-from uploader.pipeline.missing import missing_build_id, missing_debug_info, remedy_of_stored
+from uploader.pipeline.missing import missing_build_id, missing_debug_info, remedy_of_lacking
 from uploader.pipeline.outcomes import empty
 from uploader.pipeline.plan import Conversion
 from uploader.protocol.words import Answer
@@ -25,6 +25,7 @@ def present(artifact: Artifact, answer: Answer, *, reason: str = "") -> Outcome:
             compressed_size_bytes=answer.stored_size_bytes,
             warnings=answer.stored_warnings,
             remedy=_remedy_of_present(artifact, answer, poor=poor),
+            lacks_files=answer.stored_lacks_files,
         ),
     )
 
@@ -38,7 +39,7 @@ def as_good_as_it_gets(answer: Answer) -> str:
 def _remedy_of_present(artifact: Artifact, answer: Answer, *, poor: bool) -> str | None:
     """What the run that stored it told to do, as far as the same is missing now."""
     remedy = missing_debug_info(artifact)[1] if poor else None
-    remedy = remedy or remedy_of_stored(answer.stored_warnings, answer.stored_shortfall)
+    remedy = remedy or remedy_of_lacking(lacks_files=answer.stored_lacks_files)
     return remedy or missing_build_id(artifact)[1]
 
 
@@ -79,5 +80,6 @@ def _planned_without(artifact: Artifact, answer: Answer, made: Made) -> Outcome:
             figures=made.figures,
             warnings=made.warnings,
             remedy=made.remedy,
+            lacks_files=made.lacks_files,
         ),
     )

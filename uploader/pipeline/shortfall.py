@@ -30,7 +30,7 @@ def shortfall(
     promised = expected_quality(artifact.inputs, dwarf=dwarf)
     if Quality.NONE < figures.quality < promised:
         evidence = _evidence(artifact, dwarf=dwarf, debug=debug, lacks_files=lacks_files)
-        return Shortfall(promised=promised, evidence=evidence, lacks_files=lacks_files)
+        return Shortfall(promised=promised, evidence=evidence)
     return None
 
 
@@ -44,10 +44,10 @@ def nothing_new(artifact: Artifact, answer: Answer, *, dwarf: bool, debug: Debug
         return False
     if answer.stored_quality >= artifact.expected_quality or artifact.ask_debuginfod:
         return False
-    if held.lacks_files and debug.debuginfod is not None:
+    if answer.stored_lacks_files and debug.debuginfod is not None:
         return False
     try:
-        evidence = _evidence(artifact, dwarf=dwarf, debug=debug, lacks_files=held.lacks_files)
+        evidence = _evidence(artifact, dwarf=dwarf, debug=debug, lacks_files=answer.stored_lacks_files)
     except InputError:
         return False
     return set(evidence) <= set(held.evidence)

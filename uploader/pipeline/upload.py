@@ -207,6 +207,7 @@ class _Upload(SendingRun):
             tool=f"symup {__version__}",
             warnings=bounded_warnings([unicode_text(warning) for warning in made.warnings]),
             shortfall=made.shortfall,
+            lacks_files=made.lacks_files,
             provenance=self.provenance,
             created_at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         )
@@ -223,6 +224,7 @@ class _Converted:
     warnings: tuple[str, ...]
     remedy: str | None
     shortfall: Shortfall | None
+    lacks_files: bool
 
 
 def _converted(
@@ -238,6 +240,7 @@ def _converted(
         warnings=made.warnings,
         remedy=made.remedy,
         shortfall=made.shortfall,
+        lacks_files=made.lacks_files,
     )
 
 
@@ -253,4 +256,5 @@ def _with_what_was_made(outcome: Outcome, made: _Converted, sent: Sent, *, force
         compressed_size_bytes=made.file.compressed_size_bytes,
         warnings=made.warnings,
         remedy=made.remedy,
+        lacks_files=made.lacks_files,
     )

@@ -77,6 +77,7 @@ class Answer:
     stored_warnings: tuple[str, ...] = ()
     """What was told when it was made."""
     stored_shortfall: Shortfall | None = None
+    stored_lacks_files: bool = False
     missing_chunks: tuple[str, ...] = ()
     """Those of the question's chunks that the destination lacks."""
 
@@ -105,6 +106,8 @@ class Manifest:
     """What was told when it was made: a later run that finds it present tells it again."""
     shortfall: Shortfall | None = None
     """None where it is as good as its sources promised."""
+    lacks_files: bool = False
+    """Files that its debug information refers to were not found: split units, or what dwz moved out."""
     provenance: Provenance = Provenance()
     created_at: str = ""
     """RFC 3339, UTC."""

@@ -6,7 +6,7 @@ import re
 import secrets
 from collections.abc import Iterator, Sequence
 
-from uploader.errors import ExitCode, SymupError
+from uploader.errors import ExitCode
 from uploader.judgement import advice, function_coverage, line_coverage
 from uploader.model import Outcome
 from uploader.report.groups import (
@@ -25,8 +25,6 @@ SUMMARY_LIMIT_BYTES = 1024 * 1024
 
 ANNOTATIONS_OF_A_KIND = 10
 """GitHub shows so many of a step and drops the rest."""
-
-_OF_THE_RUN = (ExitCode.NETWORK, ExitCode.NOT_ALLOWED, ExitCode.INTERRUPTED)
 
 LISTED_OPEN = 25
 """Files of a group that stand open; the rest is folded."""
@@ -77,20 +75,15 @@ def summary(run: Run, *, limit_bytes: int = SUMMARY_LIMIT_BYTES) -> str:
 def commands(run: Run) -> Iterator[str]:
     """The workflow commands for the worst files, at most ten errors and ten warnings, each a line."""
     worst = worst_first(run.outcomes)
-    stopped = [outcome for outcome in worst if _stopped_by(run.error, outcome)]
-    errors = [_annotation("error", one) for one in worst if one.exit_code and not _stopped_by(run.error, one)]
+    stopped = sum(outcome.ended_with_run for outcome in worst)
+    errors = [_annotation("error", one) for one in worst if one.exit_code and not one.ended_with_run]
     if run.error is not None:
-        unsent = f" ({count(len(stopped), 'file')} not sent)" if stopped else ""
+        unsent = f" ({count(stopped, 'file')} not sent)" if stopped else ""
         errors.insert(0, error_annotation(f"{run.error.message}{unsent}", run.error.remedy))
     yield from _some(errors, "error")
     yield from _some(
         [_annotation("warning", one) for one in worst if not one.exit_code and group_of(one).needs_care], "warning"
     )
-
-
-def _stopped_by(error: SymupError | None, outcome: Outcome) -> bool:
-    """Whether a file failed for what stopped the whole run: it is told once, for all of them."""
-    return error is not None and outcome.exit_code == error.exit_code and error.exit_code in _OF_THE_RUN
 
 
 def error_annotation(message: str, remedy: str | None) -> str:

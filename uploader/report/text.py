@@ -45,7 +45,7 @@ def summary(run: Run, *, verbose: bool = False, quiet: bool = False) -> Iterator
     for outcome in run.outcomes:
         if not outcome.exit_code:
             calm.append(outcome)
-        elif run.error is not None and outcome.reason.endswith(run.error.message):
+        elif run.error is not None and outcome.ended_with_run:
             shared += 1
         else:
             grave.append(outcome)
@@ -132,7 +132,7 @@ def _groups(outcomes: Sequence[Outcome]) -> Iterator[str]:
     groups: dict[tuple[Decision, str], list[str]] = {}
     for outcome in outcomes:
         if outcome.decision is Decision.SKIPPED:
-            what = _kind_of(printable(outcome.reason))
+            what = outcome.role.of_many if outcome.role else printable(outcome.reason)
         else:
             what = outcome.quality.label if outcome.quality else ""
         groups.setdefault((outcome.decision, what), []).append(outcome.path)
@@ -144,17 +144,6 @@ def _groups(outcomes: Sequence[Outcome]) -> Iterator[str]:
         yield f"  {decision.value:9} {len(paths):>7,}  {what}  ({examples}{more})"
     if len(listed) > LIST_WORST:
         yield f"  ... and {count(len(listed) - LIST_WORST, 'more kind')}; --verbose lists all, --json too"
-
-
-def _kind_of(reason: str) -> str:
-    """The reason without the one file that it names, so that equal reasons count as one."""
-    if reason.startswith("the same bytes as "):
-        return "a copy of another file"
-    if reason.startswith("has the id of "):
-        return "has the id of another file, which is read instead"
-    if reason.startswith("part of ") and reason.endswith(", which it is read with"):
-        return "part of another file, which it is read with"
-    return reason
 
 
 def verdict(run: Run) -> str:

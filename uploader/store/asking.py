@@ -52,6 +52,7 @@ class Asking:
             stored_size_bytes=0 if held is None else held.compressed_size_bytes,
             stored_warnings=() if held is None else held.warnings,
             stored_shortfall=None if held is None else held.shortfall,
+            stored_lacks_files=held is not None and held.lacks_files,
             missing_chunks=() if holding is Holding.PRESENT else self._wanted(question, held),
         )
 

@@ -20,7 +20,6 @@ from uploader.sources.dwarf.package_index import Contribution, read_index
 from uploader.sources.dwarf.sections import DwarfSections, SectionLoader
 from uploader.sources.dwarf.unit_headers import read_units
 from uploader.sources.dwarf.units import Unit
-from uploader.sources.lacking import SPLIT_UNITS_LACK
 
 INFO = ".debug_info.dwo"
 INDEX = ".debug_cu_index"
@@ -77,7 +76,7 @@ class SplitUnits:
             more = f" and {len(lost) - TOLD} more" if len(lost) > TOLD else ""
             self.warnings.insert(
                 0,
-                f"{len(lost)} of {wanted} {SPLIT_UNITS_LACK}: {', '.join(lost[:TOLD])}{more}; "
+                f"{len(lost)} of {wanted} split units were not found: {', '.join(lost[:TOLD])}{more}; "
                 "their functions come from symbol tables only, without inlined calls",
             )
 

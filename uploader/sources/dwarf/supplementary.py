@@ -15,7 +15,6 @@ from uploader.sources.dwarf.linked import LinkedFiles, opened
 from uploader.sources.dwarf.names import NameReader
 from uploader.sources.dwarf.sections import load_sections
 from uploader.sources.dwarf.unit_headers import read_units
-from uploader.sources.lacking import SUPPLEMENTARY_LACKS
 from uploader.symbols.columns import NameTable
 from uploader.values import frozen
 
@@ -70,7 +69,7 @@ def opened_supplementary(elf: ElfFile, files: LinkedFiles, table: NameTable) -> 
             yield found
             return
     yield Supplementary(
-        warnings=(f"{SUPPLEMENTARY_LACKS} {link} was not found{trouble}: names that lie in it are lost",),
+        warnings=(f"the supplementary debug file {link} was not found{trouble}: names that lie in it are lost",),
         missing=True,
     )
 
