@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
+from typing import TYPE_CHECKING
 
 from uploader.errors import InputError
 from uploader.model import Figures, IdScheme, Quality, Shortfall, Source, SymbolId
 from uploader.objects.elf.elf_file import ElfFile
 from uploader.pipeline.artifact import Artifact
 from uploader.pipeline.missing import missing_build_id, missing_debug_info, remedy_of_lacking
-from uploader.pipeline.plan import USUAL, Conversion
+from uploader.pipeline.pair import DebugSources
+from uploader.pipeline.plan import USUAL, Conversion, GsymForm
 from uploader.pipeline.referred import ReferredFiles
 from uploader.pipeline.shortfall import shortfall
 from uploader.values import frozen, replace
+
+if TYPE_CHECKING:
+    from uploader.sources.extract import Extracted
 
 
 @frozen
@@ -36,20 +41,11 @@ def make(artifact: Artifact, *, conversion: Conversion = USUAL, threads: int) ->
     A companion that can't be read is told in the warnings. Raises `InputError` where nothing sound can be got out of the main file,
     and `UsageError` where the version asked for can't hold it.
     """
-    dwarf, debug, form = conversion.dwarf, conversion.debug, conversion.form
-    warnings: list[str] = []
-    unhelped = ""
-    if debug.debuginfod is not None and artifact.ask_debuginfod:
-        fetched = debug.debuginfod.fetch(artifact.main)
-        unhelped = fetched.reason
-        if fetched.file is not None:
-            artifact = replace(artifact, inputs=(*artifact.inputs, fetched.file))
-    remedy = None
-    if dwarf:
-        missing, remedy = missing_debug_info(artifact, debuginfod=unhelped)
-        warnings.extend(missing)
+    dwarf, debug = conversion.dwarf, conversion.debug
+    artifact, unhelped = _fetched(artifact, debug)
+    warnings, remedy = missing_debug_info(artifact, debuginfod=unhelped) if dwarf else ((), None)
     unmatched, how_to_match = missing_build_id(artifact)
-    warnings.extend(unmatched)
+    left_out: list[str] = []
     with ExitStack() as stack:
         elf = stack.enter_context(ElfFile.of(artifact.main.input))
         companions = []
@@ -57,44 +53,55 @@ def make(artifact: Artifact, *, conversion: Conversion = USUAL, threads: int) ->
             try:
                 companions.append(stack.enter_context(ElfFile.of(file.input)))
             except InputError as error:
-                warnings.append(f"its companion was left out: {error.message}")
+                left_out.append(f"its companion was left out: {error.message}")
         if dwarf and threads > 1:
             _inflate_ahead((elf, *companions))
         # The decoder is what takes longest to import: of a single file the largest section is inflated by then.
         from uploader.sources.extract import build
 
-        linked = ReferredFiles(artifact, debug)
         extracted = build(
             elf,
             companions=companions,
-            linked=linked,
+            linked=ReferredFiles(artifact, debug),
             dwarf=dwarf,
-            keep_aliases=form.keep_aliases,
+            keep_aliases=conversion.form.keep_aliases,
             threads=threads,
         )
         base_address = elf.base_address
-    from uploader.gsym.encode import encode
-
-    gsym = b""
-    # Stubs alone are no symbols of this file.
-    if any(count for source, count in extracted.figures.by_source.items() if source != Source.PLT):
-        # Little endian for big-endian machines, too: LLVM's readers take either order, others only that of their own host.
-        gsym = encode(
-            extracted.table,
-            base_address=base_address,
-            uuid=uuid(artifact.identity.primary),
-            little_endian=True,
-            version=form.version,
-            threads=threads,
-        )
-    remedy = remedy or remedy_of_lacking(lacks_files=extracted.lacks_files) or how_to_match
     return Made(
-        gsym=gsym,
+        gsym=_encoded(artifact, extracted, base_address, conversion.form, threads),
         figures=extracted.figures,
-        warnings=(*warnings, *extracted.warnings),
-        remedy=remedy,
+        warnings=(*warnings, *unmatched, *left_out, *extracted.warnings),
+        remedy=remedy or remedy_of_lacking(lacks_files=extracted.lacks_files) or how_to_match,
         shortfall=shortfall(artifact, extracted.figures, dwarf=dwarf, debug=debug, lacks_files=extracted.lacks_files),
         lacks_files=extracted.lacks_files,
+    )
+
+
+def _fetched(artifact: Artifact, debug: DebugSources) -> tuple[Artifact, str]:
+    """The artifact with what a debuginfod server has for it, where one is to be asked; else why none was of help."""
+    if debug.debuginfod is None or not artifact.ask_debuginfod:
+        return artifact, ""
+    fetched = debug.debuginfod.fetch(artifact.main)
+    if fetched.file is not None:
+        artifact = replace(artifact, inputs=(*artifact.inputs, fetched.file))
+    return artifact, fetched.reason
+
+
+def _encoded(artifact: Artifact, extracted: Extracted, base_address: int, form: GsymForm, threads: int) -> bytes:
+    """The GSYM file; empty where there are no symbols of this file, of which stubs alone are none."""
+    if not any(count for source, count in extracted.figures.by_source.items() if source != Source.PLT):
+        return b""
+    from uploader.gsym.encode import encode
+
+    # Little endian for big-endian machines, too: LLVM's readers take either order, others only that of their own host.
+    return encode(
+        extracted.table,
+        base_address=base_address,
+        uuid=uuid(artifact.identity.primary),
+        little_endian=True,
+        version=form.version,
+        threads=threads,
     )
 
 

@@ -1,0 +1,81 @@
+"""Blobs in a dictionary, as short as the port allows: another place that holds what the port asks, and a store over no folder at all."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from typing import IO
+
+from uploader.store.blobs import Blob, BlobInfo
+
+
+class MemoryBlobs:
+    def __init__(self) -> None:
+        self._held: dict[str, tuple[bytes, float]] = {}
+        self._guard = threading.Lock()
+
+    def get(self, key: str) -> Blob | None:
+        with self._guard:
+            held = self._held.get(key)
+        return None if held is None else Blob(data=held[0], tag=_tag(held[0]))
+
+    def size_bytes(self, key: str) -> int | None:
+        blob = self.get(key)
+        return None if blob is None else len(blob.data)
+
+    def put_if_absent(self, key: str, data: bytes) -> bool:
+        return self.swap(key, data, tag=None)
+
+    def swap(self, key: str, data: bytes, *, tag: str | None) -> bool:
+        with self._guard:
+            held = self._held.get(key)
+            if (None if held is None else _tag(held[0])) != tag:
+                return False
+            self._held[key] = bytes(data), time.time()
+            return True
+
+    def replace(self, key: str, data: bytes) -> None:
+        with self._guard:
+            self._held[key] = bytes(data), time.time()
+
+    def discard(self, key: str, *, tag: str) -> bool:
+        with self._guard:
+            if key not in self._held or _tag(self._held[key][0]) != tag:
+                return False
+            del self._held[key]
+            return True
+
+    def refresh(self, key: str) -> bool:
+        with self._guard:
+            if key not in self._held:
+                return False
+            self._held[key] = self._held[key][0], time.time()
+            return True
+
+    def delete(self, key: str, *, unmodified_since: float) -> bool:
+        with self._guard:
+            if key not in self._held or self._held[key][1] >= unmodified_since:
+                return False
+            del self._held[key]
+            return True
+
+    def list(self, prefix: str) -> Iterator[BlobInfo]:
+        with self._guard:
+            held = sorted(self._held.items())
+        for key, (data, modified_at) in held:
+            if key.startswith(prefix):
+                yield BlobInfo(key=key, size_bytes=len(data), modified_at=modified_at)
+
+    def sweep(self, *, unmodified_since: float) -> int:
+        return 0
+
+    def scratch(self) -> AbstractContextManager[IO[bytes]]:
+        return tempfile.TemporaryFile()
+
+
+def _tag(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
