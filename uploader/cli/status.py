@@ -4,30 +4,23 @@ from __future__ import annotations
 
 import os
 import sys
-from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from uploader.cli import colour, options, terminal
-from uploader.errors import ExitCode, NothingFound, StoreDamaged, UsageError
+from uploader.errors import NothingFound, UsageError
 from uploader.inputs.missing import remedy_for
-from uploader.model import Decision, LeftOut, SymbolId
+from uploader.model import SymbolId
 from uploader.report.text import left_out as left_out_line
-from uploader.values import frozen
 from uploader.words import count, printable, size
 
 if TYPE_CHECKING:
     from uploader.config.settings import Settings
-    from uploader.pipeline.artifact import Artifact
-    from uploader.progress import Progress
-    from uploader.protocol.words import Destination, Manifest
+    from uploader.pipeline.status import Questions, Standing, Stock
+    from uploader.protocol.words import Manifest
 
 SCHEMA = "symup.status/1"
-STATES = ("stored", "missing", "damaged", "empty")
-ASKED_AT_ONCE = 8
-VERIFIED_AT_ONCE = 4
 
 
 def command(
@@ -64,76 +57,38 @@ def command(
         allow_missing=allow_missing or None,
         build_internals=build_internals or None,
     )
-    asked, troubles, left_out = _asked(what, chosen)
+    wanted = _questions(what, chosen)
     destination = options.open_destination(chosen)
-    if not asked and not troubles:
+    if not wanted.asked and not wanted.troubles:
         raise NothingFound("nothing with symbols found", remedy="Check the paths and patterns.")
+
+    from uploader.pipeline.status import status
+
     observer = terminal.progress(quiet=not verify)
     try:
-        with ThreadPoolExecutor(ASKED_AT_ONCE) as workers:
-            entries = list(workers.map(lambda one: _entry(one, destination), asked))
-        if verify:
-            _verify(entries, destination, observer)
+        stock = status(wanted, destination, verify=verify, progress=observer)
     finally:
         terminal.close(observer)
         destination.close()
-    counts = Counter(entry["state"] for entry in entries)
-    missing = counts["missing"]
-    damaged = counts["damaged"]
-    code = ExitCode.SOME_FAILED if missing or damaged or troubles else ExitCode.DONE
     if as_json:
-        terminal.document(
-            {
-                "schema": SCHEMA,
-                "destination": destination.url,
-                "project": chosen.project,
-                "exit_code": int(code),
-                "counts": {state: counts[state] for state in STATES} | {"failed": len(troubles)},
-                "entries": entries,
-                "troubles": [{"path": path, "reason": reason} for path, reason in troubles],
-            }
-        )
-        return code
-    for entry in entries:
-        terminal.result(colour.state_first(_line(entry), sys.stdout))
-    for kind in left_out:
-        terminal.say(left_out_line(kind))
-    for path, reason in troubles:
-        terminal.say(f"symup: {printable(path)}: {printable(reason)}")
-    told = f"{count(len(entries), 'id')} at {destination.url}: {counts['stored']:,} stored, {missing:,} missing"
-    if damaged:
-        told += f", {damaged:,} damaged"
-    if counts["empty"]:
-        told += f", {counts['empty']:,} without symbols to store"
-    terminal.say(f"symup: {printable(told)}")
-    if damaged:
-        terminal.say("  try: symup upload --force PATHS, with the same --to: it sends what is damaged anew")
-    elif missing:
-        terminal.say("  try: symup upload PATHS, with the same --to")
-    return code
+        terminal.document(_document(stock, destination.url, chosen.project))
+    else:
+        _tell(stock, destination.url)
+    return stock.exit_code
 
 
-@frozen
-class _Asked:
-    """One id to ask for, and the word or path that it stands for."""
+def _questions(words: list[str], chosen: Settings) -> Questions:
+    """What the words stand for: paths, and ids of what isn't there. Raises `UsageError` for a word that is neither."""
+    from uploader.pipeline.plan import Plan
+    from uploader.pipeline.status import Asked, questions
 
-    label: str
-    symbol_id: SymbolId
-    artifact: Artifact | None = None
-    """What was met in a folder: where it holds no symbols itself, it is no loss that the store has none."""
-
-
-def _asked(what: list[str], chosen: Settings) -> tuple[list[_Asked], list[tuple[str, str]], tuple[LeftOut, ...]]:
-    """What to ask for, the files that can't be asked for, with the reason, and what was not looked at."""
-    asked: list[_Asked] = []
-    paths = []
-    gone = []
-    for word in what:
+    ids, paths, gone = [], [], []
+    for word in words:
         if os.path.lexists(word):
             paths.append(word)
             continue
         try:
-            asked.append(_Asked(label=word, symbol_id=SymbolId.parse(word)))
+            ids.append(Asked(label=word, symbol_id=SymbolId.parse(word)))
         except ValueError:
             if chosen.allow_missing:
                 terminal.say(f"symup: {printable(word)} does not exist, and --allow-missing is set: skipped")
@@ -142,69 +97,59 @@ def _asked(what: list[str], chosen: Settings) -> tuple[list[_Asked], list[tuple[
     if gone:
         named = f"{', '.join(gone)} {'is' if len(gone) == 1 else 'are'} neither a file nor an id"
         raise UsageError(named, remedy=f"{remedy_for(gone)} symup inspect FILE tells a file's ids.")
-    if not paths:
-        return asked, [], ()
-
-    from uploader.pipeline.gather import gather
-    from uploader.pipeline.plan import Plan
-    from uploader.progress import Silent
-
-    gathered = gather(
-        Plan(
-            paths=paths,
-            include=chosen.include,
-            exclude=chosen.exclude,
-            allow_missing=chosen.allow_missing,
-            build_internals=chosen.build_internals,
-        ),
-        progress=Silent(),
+    plan = Plan(
+        paths=paths,
+        include=chosen.include,
+        exclude=chosen.exclude,
+        allow_missing=chosen.allow_missing,
+        build_internals=chosen.build_internals,
     )
-    for artifact in gathered.artifacts:
-        met = None if artifact.path in paths else artifact
-        asked.append(_Asked(label=artifact.path, symbol_id=artifact.identity.primary, artifact=met))
-    troubles = [(one.path, one.reason) for one in gathered.outcomes if one.decision is Decision.FAILED]
-    return asked, troubles, gathered.left_out
+    return questions(plan, ids)
 
 
-def _entry(asked: _Asked, destination: Destination) -> dict[str, Any]:
-    try:
-        manifest = destination.manifest(asked.symbol_id)
-        reason = "stored" if manifest else "not in the store"
-        state = "stored" if manifest else "empty" if _is_empty(asked.artifact) else "missing"
-    except StoreDamaged as error:
-        manifest, reason, state = None, error.message, "damaged"
+def _tell(stock: Stock, url: str) -> None:
+    from uploader.pipeline.status import State
+
+    for one in stock.standings:
+        terminal.result(colour.state_first(_line(one), sys.stdout))
+    for kind in stock.left_out:
+        terminal.say(left_out_line(kind))
+    for trouble in stock.troubles:
+        terminal.say(f"symup: {printable(trouble.path)}: {printable(trouble.reason)}")
+    counts = {state: stock.count(state) for state in State}
+    told = f"{count(len(stock.standings), 'id')} at {url}: {counts[State.STORED]:,} stored, {counts[State.MISSING]:,} missing"
+    if counts[State.DAMAGED]:
+        told += f", {counts[State.DAMAGED]:,} damaged"
+    if counts[State.EMPTY]:
+        told += f", {counts[State.EMPTY]:,} without symbols to store"
+    terminal.say(f"symup: {printable(told)}")
+    if counts[State.DAMAGED]:
+        terminal.say("  try: symup upload --force PATHS, with the same --to: it sends what is damaged anew")
+    elif counts[State.MISSING]:
+        terminal.say("  try: symup upload PATHS, with the same --to")
+
+
+def _document(stock: Stock, url: str, project: str) -> dict[str, Any]:
+    from uploader.pipeline.status import State
+
     return {
-        "what": asked.label,
-        "id": str(asked.symbol_id),
-        "state": state,
-        "reason": "no function symbols in it, and none stored" if state == "empty" else reason,
-        "manifest": None if manifest is None else _manifest_object(manifest),
+        "schema": SCHEMA,
+        "destination": url,
+        "project": project,
+        "exit_code": int(stock.exit_code),
+        "counts": {str(state): stock.count(state) for state in State} | {"failed": len(stock.troubles)},
+        "entries": [
+            {
+                "what": one.label,
+                "id": str(one.symbol_id),
+                "state": str(one.state),
+                "reason": one.reason,
+                "manifest": None if one.manifest is None else _manifest_object(one.manifest),
+            }
+            for one in stock.standings
+        ],
+        "troubles": [{"path": one.path, "reason": one.reason} for one in stock.troubles],
     }
-
-
-def _verify(entries: list[dict[str, Any]], destination: Destination, observer: Progress) -> None:
-    """Reads all that is said to be stored, some side by side; what is damaged gets that state and the reason."""
-    from uploader.pipeline.recheck import damage
-
-    stored = [entry for entry in entries if entry["state"] == "stored"]
-    observer.stage("verify", len(stored))
-
-    def check(entry: dict[str, Any]) -> None:
-        found = damage(destination, SymbolId.parse(entry["id"]))
-        entry["reason"] = "stored, and all bytes are sound" if found is None else found
-        if found is not None:
-            entry["state"] = "damaged"
-        observer.advance("verify")
-
-    with ThreadPoolExecutor(VERIFIED_AT_ONCE) as workers:
-        list(workers.map(check, stored))
-
-
-def _is_empty(artifact: Artifact | None) -> bool:
-    """Whether a binary holds no function at all: where its headers promise nothing but symbol tables, these are read."""
-    from uploader.pipeline.make import holds_nothing
-
-    return artifact is not None and holds_nothing(artifact)
 
 
 def _manifest_object(manifest: Manifest) -> dict[str, Any]:
@@ -227,18 +172,23 @@ def _manifest_object(manifest: Manifest) -> dict[str, Any]:
     }
 
 
-def _line(entry: dict[str, Any]) -> str:
-    manifest = entry["manifest"]
-    label = printable(entry["what"])
-    if manifest is None or entry["state"] == "damaged":
-        shown_id = "" if entry["id"] == label else entry["id"] + "  "
-        return f"{entry['state']:9} {'':9} {label}  {shown_id}{printable(entry['reason'])}"
-    made = f"{manifest['created_at']} by {manifest['tool']}"
-    if manifest["source_revision"]:
-        made += f" from {manifest['source_revision'][:12]}"
-    if manifest["branch"]:
-        made += f" of {manifest['branch']}"
-    if manifest["run_url"] or manifest["repository"]:
-        made += f", {manifest['run_url'] or manifest['repository']}"
-    told = f"{count(manifest['figures']['functions'], 'function')}, {size(manifest['compressed_size_bytes'])}, {made}"
-    return f"stored    {manifest['quality']:9} {label}  {printable(told)}"
+def _line(one: Standing) -> str:
+    manifest = one.manifest
+    label = printable(one.label)
+    if manifest is None or one.state != "stored":
+        shown_id = "" if str(one.symbol_id) == label else f"{one.symbol_id}  "
+        return f"{one.state:9} {'':9} {label}  {shown_id}{printable(one.reason)}"
+    told = f"{count(manifest.figures.functions, 'function')}, {size(manifest.compressed_size_bytes)}, {_made(manifest)}"
+    return f"stored    {manifest.quality.label:9} {label}  {printable(told)}"
+
+
+def _made(manifest: Manifest) -> str:
+    made = f"{manifest.created_at} by {manifest.tool}"
+    origin = manifest.provenance
+    if origin.revision:
+        made += f" from {origin.revision[:12]}"
+    if origin.branch:
+        made += f" of {origin.branch}"
+    if origin.run_url or origin.repository:
+        made += f", {origin.run_url or origin.repository}"
+    return made
