@@ -7,6 +7,7 @@ writable buffer of that item type.
 from __future__ import annotations
 
 import mmap
+import sys
 from array import array
 from collections.abc import Iterator
 from typing import Any, cast
@@ -78,3 +79,17 @@ def taken(column: Any, count: int) -> array[int]:
     exact = array(view.format)
     exact.frombytes(view[:count].cast("B"))
     return exact
+
+
+def read_items(typecode: str, data: Any, little_endian: bool, *, group: int = 1) -> array[int]:
+    """The items that bytes hold, in whole groups of so many; bytes left behind the last group are no items."""
+    items = array(typecode)
+    items.frombytes(data[: len(data) - len(data) % (group * items.itemsize)])
+    return in_byte_order(items, little_endian)
+
+
+def in_byte_order(items: array[int], little_endian: bool) -> array[int]:
+    """The array, its items' bytes turned around where this machine's order is the other one: from a file's order or to it."""
+    if little_endian != (sys.byteorder == "little"):
+        items.byteswap()
+    return items

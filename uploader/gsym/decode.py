@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from array import array
 
+from uploader.core.columns import read_items
 from uploader.errors import MalformedGsym
 from uploader.gsym.function_info_decoder import decode_function_infos
 from uploader.gsym.layout import ADDRESS_OFFSET_TYPES, MAX_UINT64, Data, Header, Section, parse_header
@@ -68,12 +68,12 @@ def _starts(data: Data, header: Header) -> array[int]:
 def address_offsets(data: Data, header: Header) -> array[int]:
     """The functions' starts, counted from the base address."""
     typecode = ADDRESS_OFFSET_TYPES[header.address_offset_bytes]
-    return read_items(data, header.address_offsets, typecode, header.little_endian)
+    return _section_items(data, header, header.address_offsets, typecode)
 
 
 def info_offsets(data: Data, header: Header) -> array[int]:
     """Where the function infos begin, in bytes from the file's begin. Raises `MalformedGsym` for one past all bounds."""
-    offsets = read_items(data, header.info_offsets, "I" if header.version == 1 else "Q", header.little_endian)
+    offsets = _section_items(data, header, header.info_offsets, _offset_type(header))
     section = header.function_infos
     if offsets and max(offsets) > section.size_bytes:
         raise MalformedGsym("a function info lies past the end of the file")
@@ -82,7 +82,7 @@ def info_offsets(data: Data, header: Header) -> array[int]:
 
 def read_files(data: Data, header: Header, strings: bytes) -> list[tuple[bytes, bytes]]:
     """The file table as (directory, base name) pairs. Raises `MalformedGsym` unless entry 0 is the empty one."""
-    offsets = read_items(data, header.files, "I" if header.version == 1 else "Q", header.little_endian)
+    offsets = _section_items(data, header, header.files, _offset_type(header))
     if len(offsets) < 2 or offsets[0] != 0 or offsets[1] != 0:
         raise MalformedGsym("the GSYM file table doesn't begin with the empty entry")
     distinct = list(dict.fromkeys(offsets))
@@ -91,10 +91,10 @@ def read_files(data: Data, header: Header, strings: bytes) -> list[tuple[bytes, 
     return list(zip(paths[::2], paths[1::2], strict=True))
 
 
-def read_items(data: Data, section: Section, typecode: str, little_endian: bool) -> array[int]:
-    """A section's unsigned items of one ``array`` type, in the file's byte order."""
-    items = array(typecode)
-    items.frombytes(data[section.offset_bytes : section.end_bytes])
-    if little_endian != (sys.byteorder == "little"):
-        items.byteswap()
-    return items
+def _offset_type(header: Header) -> str:
+    return "I" if header.version == 1 else "Q"
+
+
+def _section_items(data: Data, header: Header, section: Section, typecode: str) -> array[int]:
+    """A section's unsigned items of one ``array`` type."""
+    return read_items(typecode, data[section.offset_bytes : section.end_bytes], header.little_endian)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import struct
-import sys
 from array import array
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Self
 
+from uploader.core.columns import in_byte_order
 from uploader.errors import UsageError
 from uploader.gsym.function_info_encoder import encode_function_infos
 from uploader.gsym.inline_tree_encoder import encode_inline_trees
@@ -272,10 +272,7 @@ def _address_offsets(table: SymbolTable, base_address: int, little_endian: bool)
 
 
 def _items(typecode: str, values: list[int], little_endian: bool) -> bytes:
-    items = array(typecode, values)
-    if little_endian != (sys.byteorder == "little"):
-        items.byteswap()
-    return items.tobytes()
+    return in_byte_order(array(typecode, values), little_endian).tobytes()
 
 
 def _join(placed: list[tuple[int, bytes]], records_offset: int, records: memoryview) -> bytes:

@@ -3,15 +3,31 @@
 from __future__ import annotations
 
 from array import array
-from typing import TYPE_CHECKING
 
 import cython
 
-from uploader.sources.elf_symbols.gather import trimmed
+from uploader.core.columns import taken, zeros_each
+from uploader.sources.elf_symbols.candidates import (
+    RANK_OF_DATA,
+    RANK_OF_LABELS,
+    RANK_OF_STUBS,
+    CandidateColumns,
+    Candidates,
+)
 from uploader.values import frozen
 
-if TYPE_CHECKING:
-    from uploader.sources.elf_symbols.gather import Candidates
+LABEL = cython.declare(cython.uchar, RANK_OF_LABELS)
+STUB = cython.declare(cython.uchar, RANK_OF_STUBS)
+DATA = cython.declare(cython.uchar, RANK_OF_DATA)
+
+UNDERSCORE = cython.declare(cython.uchar, ord("_"))
+DOT = cython.declare(cython.uchar, ord("."))
+
+ADDRESS_BITS = cython.declare(cython.int, 64)
+DIGIT_BITS = cython.declare(cython.int, 8)
+DIGITS = cython.declare(cython.Py_ssize_t, 256)
+LAST_DIGIT = cython.declare(cython.ulonglong, 0xFF)
+LAST_ADDRESS = cython.declare(cython.ulonglong, 0xFFFFFFFFFFFFFFFF)
 
 
 @frozen
@@ -37,45 +53,27 @@ class SymbolChooser:
 
     text: cython.const[cython.uchar][::1]
     text_size: cython.ulonglong
-    count: cython.Py_ssize_t
-    start: cython.ulonglong[::1]
-    size: cython.ulonglong[::1]
-    limit: cython.ulonglong[::1]
-    offset: cython.ulonglong[::1]
-    length: cython.uint[::1]
-    rank: cython.uchar[::1]
+    among: CandidateColumns
     order: cython.uint[::1]
     spare: cython.uint[::1]
     bucket: cython.uint[::1]
-    out_count: cython.Py_ssize_t
-    out_start: cython.ulonglong[::1]
-    out_end: cython.ulonglong[::1]
-    out_extended: cython.uchar[::1]
-    out_chosen: cython.uint[::1]
-    out_first: cython.uint[::1]
-    out_last: cython.uint[::1]
+    count: cython.Py_ssize_t
+    start: cython.ulonglong[::1]
+    end: cython.ulonglong[::1]
+    extended: cython.uchar[::1]
+    chosen: cython.uint[::1]
+    first: cython.uint[::1]
+    last: cython.uint[::1]
 
     def __init__(self, candidates: Candidates, text: bytes) -> None:
-        room = max(len(candidates.start), 1)
+        room = len(candidates.start)
         self.text = text
         self.text_size = len(text)
-        self.count = len(candidates.start)
-        self.start = candidates.start
-        self.size = candidates.size
-        self.limit = candidates.limit
-        self.offset = candidates.name_offset
-        self.length = candidates.name_length
-        self.rank = candidates.rank
-        self.order = array("I", [0]) * room
-        self.spare = array("I", [0]) * room
-        self.bucket = array("I", [0]) * 256
-        self.out_count = 0
-        self.out_start = array("Q", [0]) * room
-        self.out_end = array("Q", [0]) * room
-        self.out_extended = array("B", bytes(room))
-        self.out_chosen = array("I", [0]) * room
-        self.out_first = array("I", [0]) * room
-        self.out_last = array("I", [0]) * room
+        self.among = CandidateColumns(candidates, room)
+        self.order, self.spare = zeros_each("II", room)
+        self.bucket = array("I", [0]) * DIGITS
+        self.count = 0
+        self.start, self.end, self.extended, self.chosen, self.first, self.last = zeros_each("QQBIII", room)
 
     def run(self) -> Choice:
         """Sorts and chooses."""
@@ -83,13 +81,13 @@ class SymbolChooser:
             self.sort()
             self.choose()
         return Choice(
-            start=trimmed("Q", self.out_start, self.out_count),
-            end=trimmed("Q", self.out_end, self.out_count),
-            extended=trimmed("B", self.out_extended, self.out_count),
-            chosen=trimmed("I", self.out_chosen, self.out_count),
-            first=trimmed("I", self.out_first, self.out_count),
-            last=trimmed("I", self.out_last, self.out_count),
-            order=trimmed("I", self.order, self.count),
+            start=taken(self.start, self.count),
+            end=taken(self.end, self.count),
+            extended=taken(self.extended, self.count),
+            chosen=taken(self.chosen, self.count),
+            first=taken(self.first, self.count),
+            last=taken(self.last, self.count),
+            order=taken(self.order, self.among.count),
         )
 
     @cython.cfunc
@@ -97,32 +95,43 @@ class SymbolChooser:
     @cython.exceptval(-1)
     def sort(self) -> cython.int:
         """Fills ``order`` by start address, stable: by the bytes of the address, the lowest first, skipping equal ones."""
-        index: cython.Py_ssize_t = 0
+        index: cython.Py_ssize_t
         varying: cython.ulonglong = 0
-        for index in range(self.count):
-            self.order[index] = index
-            varying |= self.start[index] ^ self.start[0]
         shift: cython.int = 0
-        while shift < 64:
-            if (varying >> shift) & 0xFF:
-                digit: cython.Py_ssize_t = 0
-                for digit in range(256):
-                    self.bucket[digit] = 0
-                for index in range(self.count):
-                    self.bucket[(self.start[index] >> shift) & 0xFF] += 1
-                place: cython.uint = 0
-                for digit in range(256):
-                    amount: cython.uint = self.bucket[digit]
-                    self.bucket[digit] = place
-                    place += amount
-                for index in range(self.count):
-                    at: cython.uint = self.order[index]
-                    digit = (self.start[at] >> shift) & 0xFF
-                    self.spare[self.bucket[digit]] = at
-                    self.bucket[digit] += 1
-                for index in range(self.count):
-                    self.order[index] = self.spare[index]
-            shift += 8
+        for index in range(self.among.count):
+            self.order[index] = index
+            varying |= self.among.start[index] ^ self.among.start[0]
+        while shift < ADDRESS_BITS:
+            if (varying >> shift) & LAST_DIGIT:
+                self.sort_by_digit(shift)
+            shift += DIGIT_BITS
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1)
+    def sort_by_digit(self, shift: cython.int) -> cython.int:
+        """Puts ``order`` in the order of one byte of the address."""
+        index: cython.Py_ssize_t
+        digit: cython.Py_ssize_t
+        at: cython.uint
+        amount: cython.uint
+        place: cython.uint = 0
+        for digit in range(DIGITS):
+            self.bucket[digit] = 0
+        for index in range(self.among.count):
+            self.bucket[(self.among.start[index] >> shift) & LAST_DIGIT] += 1
+        for digit in range(DIGITS):
+            amount = self.bucket[digit]
+            self.bucket[digit] = place
+            place += amount
+        for index in range(self.among.count):
+            at = self.order[index]
+            digit = (self.among.start[at] >> shift) & LAST_DIGIT
+            self.spare[self.bucket[digit]] = at
+            self.bucket[digit] += 1
+        for index in range(self.among.count):
+            self.order[index] = self.spare[index]
         return 0
 
     @cython.cfunc
@@ -134,50 +143,50 @@ class SymbolChooser:
         out: cython.Py_ssize_t = 0
         covered: cython.ulonglong = 0
         inner: cython.ulonglong = 0
-        while first < self.count:
+        while first < self.among.count:
             best: cython.uint = self.order[first]
-            start: cython.ulonglong = self.start[best]
-            limit: cython.ulonglong = self.limit[best]
+            start: cython.ulonglong = self.among.start[best]
+            limit: cython.ulonglong = self.among.limit[best]
             function_size: cython.ulonglong = 0
             label_size: cython.ulonglong = 0
             counts: cython.bint = start >= covered
             last: cython.Py_ssize_t = first
-            while last < self.count and self.start[self.order[last]] == start:
+            while last < self.among.count and self.among.start[self.order[last]] == start:
                 at: cython.uint = self.order[last]
-                size: cython.ulonglong = self.size[at]
+                size: cython.ulonglong = self.among.size[at]
                 # Functions, and global labels: an entry point that people know, though it lies in what has a size.
-                if self.rank[at] <= 4:
+                if self.among.rank[at] <= LABEL:
                     counts = True
-                if size <= self.limit[at] - start:
-                    if self.rank[at] < 4:
+                if size <= self.among.limit[at] - start:
+                    if self.among.rank[at] < LABEL:
                         function_size = max(function_size, size)
-                    elif self.rank[at] < 8:
+                    elif self.among.rank[at] < DATA:
                         label_size = max(label_size, size)
-                limit = max(limit, self.limit[at])
+                limit = max(limit, self.among.limit[at])
                 if last > first and self.better(at, best):
                     best = at
                 last += 1
             size = function_size if function_size != 0 else label_size
-            if size != 0 or counts or self.rank[best] == 8:
-                self.out_start[out] = start
-                self.out_chosen[out] = best
-                self.out_first[out] = first
-                self.out_last[out] = last
+            if size != 0 or counts or self.among.rank[best] == DATA:
+                self.start[out] = start
+                self.chosen[out] = best
+                self.first[out] = first
+                self.last[out] = last
                 if size != 0:
-                    self.out_end[out] = start + size
-                    self.out_extended[out] = 0
+                    self.end[out] = start + size
+                    self.extended[out] = 0
                     inner = start + size
                     covered = max(covered, inner)
                 else:
-                    self.out_end[out] = limit
+                    self.end[out] = limit
                     if start < inner < limit:
-                        self.out_end[out] = inner
+                        self.end[out] = inner
                     elif start < covered < limit:
-                        self.out_end[out] = covered
-                    self.out_extended[out] = 1
+                        self.end[out] = covered
+                    self.extended[out] = 1
                 out += 1
             first = last
-        self.out_count = self.end_unsized(out)
+        self.count = self.end_unsized(out)
         return 0
 
     @cython.cfunc
@@ -185,29 +194,29 @@ class SymbolChooser:
     @cython.exceptval(-1)
     def end_unsized(self, count: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Ends what has no size at the next symbol, a label at data too; then takes out the data, and gives how many are left."""
-        next_symbol: cython.ulonglong = 0xFFFFFFFFFFFFFFFF
-        next_start: cython.ulonglong = 0xFFFFFFFFFFFFFFFF
+        next_symbol: cython.ulonglong = LAST_ADDRESS
+        next_start: cython.ulonglong = LAST_ADDRESS
         index: cython.Py_ssize_t = 0
         kept: cython.Py_ssize_t = 0
         for index in range(count):
             # From the last to the first.
             at: cython.Py_ssize_t = count - 1 - index
-            rank: cython.uchar = self.rank[self.out_chosen[at]]
-            if self.out_extended[at]:
-                self.out_end[at] = min(self.out_end[at], next_symbol if rank < 4 else next_start)
-            next_start = self.out_start[at]
-            if rank != 8:
+            rank: cython.uchar = self.among.rank[self.chosen[at]]
+            if self.extended[at]:
+                self.end[at] = min(self.end[at], next_symbol if rank < LABEL else next_start)
+            next_start = self.start[at]
+            if rank != DATA:
                 next_symbol = next_start
         for index in range(count):
             if kept > 0 and self.goes_on(kept - 1, index):
-                self.out_end[kept - 1] = self.out_end[index]
-            elif self.rank[self.out_chosen[index]] != 8:
-                self.out_start[kept] = self.out_start[index]
-                self.out_end[kept] = self.out_end[index]
-                self.out_extended[kept] = self.out_extended[index]
-                self.out_chosen[kept] = self.out_chosen[index]
-                self.out_first[kept] = self.out_first[index]
-                self.out_last[kept] = self.out_last[index]
+                self.end[kept - 1] = self.end[index]
+            elif self.among.rank[self.chosen[index]] != DATA:
+                self.start[kept] = self.start[index]
+                self.end[kept] = self.end[index]
+                self.extended[kept] = self.extended[index]
+                self.chosen[kept] = self.chosen[index]
+                self.first[kept] = self.first[index]
+                self.last[kept] = self.last[index]
                 kept += 1
         return kept
 
@@ -216,39 +225,42 @@ class SymbolChooser:
     @cython.exceptval(-1)
     def goes_on(self, before: cython.Py_ssize_t, index: cython.Py_ssize_t) -> cython.bint:
         """Whether a symbol is a mere part, a basic block, of the function just before it: no function starts there."""
-        one: cython.uint = self.out_chosen[before]
-        other: cython.uint = self.out_chosen[index]
-        behind: cython.ulonglong = self.offset[other] + self.length[other]
+        one: cython.uint = self.chosen[before]
+        other: cython.uint = self.chosen[index]
+        behind: cython.ulonglong = self.among.name_offset[other] + self.among.name_length[other]
         if (
-            self.out_end[before] != self.out_start[index]
-            or self.length[one] != self.length[other]
-            or self.rank[other] >= 7
+            self.end[before] != self.start[index]
+            or self.among.name_length[one] != self.among.name_length[other]
+            or self.among.rank[other] >= STUB
             or behind >= self.text_size
-            or self.text[behind] != 46
+            or self.text[behind] != DOT
         ):
             return False
         same: cython.uint = 0
-        while same < self.length[one] and self.text[self.offset[one] + same] == self.text[self.offset[other] + same]:
+        while (
+            same < self.among.name_length[one]
+            and self.text[self.among.name_offset[one] + same] == self.text[self.among.name_offset[other] + same]
+        ):
             same += 1
-        return same == self.length[one]
+        return same == self.among.name_length[one]
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1)
     def better(self, one: cython.uint, other: cython.uint) -> cython.bint:
         """Whether name ``one`` is to be shown rather than ``other``."""
-        if self.rank[one] != self.rank[other]:
-            return self.rank[one] < self.rank[other]
+        if self.among.rank[one] != self.among.rank[other]:
+            return self.among.rank[one] < self.among.rank[other]
         one_underscores: cython.Py_ssize_t = self.underscores(one)
         other_underscores: cython.Py_ssize_t = self.underscores(other)
         if one_underscores != other_underscores:
             return one_underscores < other_underscores
-        if self.length[one] != self.length[other]:
-            return self.length[one] < self.length[other]
+        if self.among.name_length[one] != self.among.name_length[other]:
+            return self.among.name_length[one] < self.among.name_length[other]
         index: cython.uint = 0
-        for index in range(self.length[one]):
-            one_letter: cython.uchar = self.text[self.offset[one] + index]
-            other_letter: cython.uchar = self.text[self.offset[other] + index]
+        for index in range(self.among.name_length[one]):
+            one_letter: cython.uchar = self.text[self.among.name_offset[one] + index]
+            other_letter: cython.uchar = self.text[self.among.name_offset[other] + index]
             if one_letter != other_letter:
                 return one_letter < other_letter
         return False
@@ -259,6 +271,8 @@ class SymbolChooser:
     def underscores(self, symbol: cython.uint) -> cython.Py_ssize_t:
         """How many underscores a symbol's name begins with."""
         count: cython.Py_ssize_t = 0
-        while count < self.length[symbol] and self.text[self.offset[symbol] + count] == 95:
+        while (
+            count < self.among.name_length[symbol] and self.text[self.among.name_offset[symbol] + count] == UNDERSCORE
+        ):
             count += 1
         return count

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import sys
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from uploader.core.columns import read_items
 from uploader.errors import MalformedElf
 from uploader.objects.elf.dynamic import dynamic_symbols
 from uploader.objects.elf.headers import EM_PPC64, ET_REL, SHT_DYNSYM, SHT_SYMTAB, SHT_SYMTAB_SHNDX
+from uploader.sources.elf_symbols.candidates import RANK_OF_DATA, RANK_OF_STUBS, Candidates, room_for
 from uploader.sources.elf_symbols.choice import SymbolChooser
-from uploader.sources.elf_symbols.gather import Candidates, Descriptors, SymbolGatherer
+from uploader.sources.elf_symbols.gather import Descriptors, SymbolGatherer
+from uploader.sources.elf_symbols.source import ENTRY_BYTES
 from uploader.values import frozen
 
 if TYPE_CHECKING:
@@ -21,12 +23,6 @@ if TYPE_CHECKING:
     from uploader.objects.elf.headers import Section
     from uploader.sources.elf_symbols.choice import Choice
     from uploader.sources.plt.read import PltStubs
-
-RANK_OF_STUBS = 7
-"""Behind all that `Candidates.rank` knows of names: any other of the same address is better."""
-
-RANK_OF_DATA = 8
-"""What `Candidates.rank` marks data with: no name of a function."""
 
 
 class ElfSymbols:
@@ -145,7 +141,7 @@ def read_table(elf: ElfFile, kind: int, *, binary: ElfFile | None = None) -> Sym
         wide_indexes = array("I")
     else:
         return None
-    gatherer = SymbolGatherer(elf, text, len(entries) // (3 if elf.bits == 64 else 4), _descriptors(elf, binary or elf))
+    gatherer = SymbolGatherer(elf, text, len(entries) // _words_per_symbol(elf), _descriptors(elf, binary or elf))
     gatherer.read(entries, wide_indexes, 0, len(text))
     return SymbolSet(candidates=gatherer.candidates(), text=text)
 
@@ -171,14 +167,7 @@ def choose(sets: Iterable[SymbolSet | None]) -> ElfSymbols:
     """One set of functions out of several, by the rules of `read_symbols`; of equal names that of the earlier set counts."""
     given = list(sets)
     text = b"".join(each.text for each in given if each is not None)
-    joined = Candidates(
-        start=array("Q"),
-        size=array("Q"),
-        limit=array("Q"),
-        name_offset=array("Q"),
-        name_length=array("I"),
-        rank=array("B"),
-    )
+    joined = room_for(0)
     base = 0
     first_of_set = []
     for each in given:
@@ -206,32 +195,26 @@ def _strings_of(elf: ElfFile, table: Section) -> bytes:
 
 def _words(elf: ElfFile, table: Section) -> array[int]:
     """The table as numbers: three 64-bit words a symbol, or four 32-bit ones."""
-    entry_size = 24 if elf.bits == 64 else 16
-    if table.entry_size not in (0, entry_size):
+    if table.entry_size not in (0, ENTRY_BYTES[elf.bits]):
         raise MalformedElf(f"has entries of {table.entry_size} bytes in {table.name}", path=elf.called)
     return _as_words(elf, elf.contents(table))
 
 
+def _words_per_symbol(elf: ElfFile) -> int:
+    return ENTRY_BYTES[elf.bits] * 8 // elf.bits
+
+
 def _as_words(elf: ElfFile, data: memoryview) -> array[int]:
-    entry_size = 24 if elf.bits == 64 else 16
-    words = array("Q" if elf.bits == 64 else "I")
-    words.frombytes(data[: len(data) - len(data) % entry_size])
-    if elf.little_endian != (sys.byteorder == "little"):
-        words.byteswap()
+    words = read_items("Q" if elf.bits == 64 else "I", data, elf.little_endian, group=_words_per_symbol(elf))
     return words if elf.bits == 64 else array("Q", words)
 
 
 def _wide_indexes(elf: ElfFile, table: Section) -> array[int]:
     """The section numbers that don't fit into a symbol (SHT_SYMTAB_SHNDX), or nothing."""
-    indexes = array("I")
     for section in elf.sections:
         if section.type == SHT_SYMTAB_SHNDX and section.link == table.index:
-            data = elf.contents(section)
-            indexes.frombytes(data[: len(data) - len(data) % 4])
-            if elf.little_endian != (sys.byteorder == "little"):
-                indexes.byteswap()
-            break
-    return indexes
+            return read_items("I", elf.contents(section), elf.little_endian)
+    return array("I")
 
 
 def _descriptors(elf: ElfFile, binary: ElfFile) -> Descriptors | None:
@@ -239,9 +222,5 @@ def _descriptors(elf: ElfFile, binary: ElfFile) -> Descriptors | None:
     filled = binary.section(".opd")
     if section is None or filled is None or not filled.has_bytes or elf.kind == ET_REL:
         return None
-    data = binary.contents(filled)
-    words = array("Q")
-    words.frombytes(data[: len(data) - len(data) % 8])
-    if binary.little_endian != (sys.byteorder == "little"):
-        words.byteswap()
+    words = read_items("Q", binary.contents(filled), binary.little_endian)
     return Descriptors(section_index=section.index, address=section.address, words=words)

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from uploader.objects.elf.elf_file import ElfFile
     from uploader.sources.elf_symbols.read import SymbolSet
 
+ENTRY_BYTES = {32: 16, 64: 24}
+"""The size of a symbol, by the file's class."""
+
 
 class SymbolTable:
     """``.symtab``: all functions, those of one file alone among them."""
@@ -85,4 +88,4 @@ def _has_table(elf: ElfFile, kind: int) -> bool:
 
 def _least_size_bytes(elf: ElfFile) -> int:
     # The first entry of a symbol table is the undefined symbol.
-    return 2 * (24 if elf.bits == 64 else 16)
+    return 2 * ENTRY_BYTES[elf.bits]

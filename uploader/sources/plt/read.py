@@ -7,17 +7,17 @@ count: linkers order stubs and relocations differently. x86-64 psABI §5.2, i386
 from __future__ import annotations
 
 import struct
-import sys
 from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import NamedTuple
 
-from uploader.core.columns import addresses
+from uploader.core.columns import addresses, read_items
 from uploader.errors import MalformedElf
 from uploader.objects.elf.elf_file import ElfFile
 from uploader.objects.elf.headers import EM_386, EM_AARCH64, EM_X86_64, Section
+from uploader.sources.elf_symbols.source import ENTRY_BYTES
 
 SHT_RELA, SHT_REL, SHT_DYNAMIC = 4, 9, 6
 SHF_ALLOC = 2
@@ -187,8 +187,8 @@ def _relocations(elf: ElfFile, slots: set[int]) -> tuple[dict[int, _Relocation],
         if section.type not in (SHT_RELA, SHT_REL) or not section.flags & SHF_ALLOC or not section.has_bytes:
             continue
         has_addend = section.type == SHT_RELA
-        words = _words(elf, section, (3 if has_addend else 2) * elf.bits // 8)
         width = 3 if has_addend else 2
+        words = _words(elf, section, width)
         budget -= len(words) // width
         if budget < 0:
             raise MalformedElf(f"has more than {MAX_RELOCATIONS} relocations", path=elf.called)
@@ -210,13 +210,9 @@ def _relocations(elf: ElfFile, slots: set[int]) -> tuple[dict[int, _Relocation],
     return by_slot, lazy
 
 
-def _words(elf: ElfFile, section: Section, entry_size: int) -> array[int]:
-    words = array("Q" if elf.bits == 64 else "I")
-    data = elf.contents(section)
-    words.frombytes(data[: len(data) - len(data) % entry_size])
-    if sys.byteorder == "big":
-        words.byteswap()
-    return words
+def _words(elf: ElfFile, section: Section, width: int) -> array[int]:
+    """A section as words of the file's class, in whole entries of so many."""
+    return read_items("Q" if elf.bits == 64 else "I", elf.contents(section), elf.little_endian, group=width)
 
 
 class _Names:
@@ -230,7 +226,7 @@ class _Names:
         if table is not None and table.link < len(elf.sections):
             self._table = elf.contents(table)
             self._strings = bytes(elf.contents(elf.sections[table.link]))
-        self._entry_size = 24 if elf.bits == 64 else 16
+        self._entry_bytes = ENTRY_BYTES[elf.bits]
 
     def of(self, relocation: _Relocation) -> bytes:
         """``name@plt``, with ``+0x…`` for an addend; ``*ABS*+0x…@plt`` where only a resolver's address is known; or nothing."""
@@ -238,7 +234,7 @@ class _Names:
             if relocation.type != R_IRELATIVE[self._elf.machine]:
                 return b""
             return b"*ABS*" + _plus(relocation.addend) + b"@plt"
-        offset = relocation.symbol * self._entry_size
+        offset = relocation.symbol * self._entry_bytes
         if offset + 4 > len(self._table):
             return b""
         (begin,) = struct.unpack_from("<I", self._table, offset)

@@ -1,0 +1,1 @@
+from uploader.sources.elf_symbols.candidates cimport CandidateColumns
