@@ -187,7 +187,7 @@ def stuck(*arguments, **named):
     signal.pthread_kill(threading.get_ident(), signal.SIGINT)
     time.sleep(60)
 
-convert.make = push.send_chunks = stuck
+convert.make = push.send_parcel = stuck
 main()
 """
 

@@ -99,11 +99,14 @@ def _aside(kept: contextlib.ExitStack) -> Path:
 
 def _delivered(finished: Finished, target: Path) -> Finished:
     """Writes the file to stdout, and says so."""
+    from uploader.model import Decision
     from uploader.values import replace
 
     if not target.exists():
         return finished
     terminal.raw(target.read_bytes())
-    told = f"written to {target}"
-    outcomes = [replace(one, reason=one.reason.replace(told, "written to stdout")) for one in finished.outcomes]
+    outcomes = [
+        replace(one, reason="written to stdout") if one.decision is Decision.CONVERTED else one
+        for one in finished.outcomes
+    ]
     return replace(finished, outcomes=tuple(outcomes))

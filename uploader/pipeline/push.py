@@ -9,8 +9,8 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from queue import SimpleQueue
 
-from uploader.destinations.send import Sent, question_about, send_chunks
-from uploader.errors import Interrupted, StoreDamaged, TooLarge
+from uploader.destinations.send import question_about, send_parcel
+from uploader.errors import Interrupted, StoreDamaged
 from uploader.model import Decision, Outcome
 from uploader.pipeline.crew import next_of
 from uploader.pipeline.missing import remedy_of_lacking
@@ -66,10 +66,41 @@ def push(
 class _Parcel:
     """One artifact, cut as the destination takes it."""
 
+    source: SymbolStore
     original: Manifest
     """As the source has it."""
     manifest: Manifest
     read: ReadChunk
+
+    @classmethod
+    def uncut(cls, manifest: Manifest, source: SymbolStore) -> _Parcel:
+        """The artifact in the chunks that it has."""
+        return cls(
+            source=source,
+            original=manifest,
+            manifest=manifest,
+            read=lambda sha256: _checked_chunk(source, manifest, sha256),
+        )
+
+    def cut(self, limit_bytes: int) -> _Parcel:
+        """The artifact with chunks of at most the given size. Raises `StoreDamaged` where cutting them anew shows damage."""
+        source, manifest = self.source, self.original
+        if max(manifest.chunk_sizes_bytes) <= limit_bytes:
+            return self.uncut(manifest, source)
+        places: dict[str, int] = {}
+        digests, sizes = [], []
+        offset = 0
+        for piece in _pieces(source.compressed(manifest), limit_bytes):
+            sha256 = hashlib.sha256(piece).hexdigest()
+            places.setdefault(sha256, offset)
+            digests.append(sha256)
+            sizes.append(len(piece))
+            offset += len(piece)
+        return replace(
+            self,
+            manifest=replace(manifest, chunks=tuple(digests), chunk_sizes_bytes=tuple(sizes)),
+            read=lambda sha256: _range(source, manifest, places[sha256], limit_bytes),
+        )
 
     @property
     def path(self) -> str:
@@ -112,7 +143,7 @@ class _Push(SendingRun):
                 remedy = "Upload it to the store again."
                 self.finish(failed(key, "the stored entry can't be read", remedy=remedy, code=StoreDamaged.exit_code))
             else:
-                found.append(_as_it_is(manifest, self.source))
+                found.append(_Parcel.uncut(manifest, self.source))
         return found
 
     def wanted(self, parcels: Sequence[_Parcel]) -> list[tuple[_Parcel, Answer]]:
@@ -123,7 +154,7 @@ class _Push(SendingRun):
         sound = []
         for parcel in parcels:
             try:
-                sound.append(_cut(parcel, self.source, limit_bytes))
+                sound.append(parcel.cut(limit_bytes))
             except StoreDamaged as error:
                 self.finish(parcel.about(failed(parcel.path, error.message, code=error.exit_code)))
         wanted = []
@@ -159,54 +190,17 @@ class _Push(SendingRun):
 
         def carry(parcel: _Parcel) -> Outcome:
             started = time.monotonic()
-            sent = self.sent(parcel, answer, chunks)
+            sent = send_parcel(
+                self.destination,
+                parcel,
+                answer=answer,
+                executor=chunks,
+                force=self.force,
+                on_sent=lambda size_bytes: self.progress.advance("send", size_bytes),
+            )
             return arrived(parcel, sent, seconds=time.monotonic() - started)
 
         return carry
-
-    def sent(self, parcel: _Parcel, answer: Answer, chunks: Executor) -> Sent:
-        """Sends an artifact, in smaller chunks where those that it has turn out not to get through."""
-        while True:
-            try:
-                return send_chunks(
-                    self.destination,
-                    parcel.manifest,
-                    parcel.read,
-                    answer,
-                    executor=chunks,
-                    force=self.force,
-                    on_sent=lambda size_bytes: self.progress.advance("send", size_bytes),
-                )
-            except TooLarge:
-                limit_bytes = self.destination.capabilities().max_chunk_size_bytes
-                if limit_bytes >= max(parcel.manifest.chunk_sizes_bytes):
-                    raise
-                parcel = _cut(parcel, self.source, limit_bytes)
-                (answer,) = self.destination.negotiate([self.question(parcel)])
-
-
-def _as_it_is(manifest: Manifest, source: SymbolStore) -> _Parcel:
-    return _Parcel(original=manifest, manifest=manifest, read=lambda sha256: _checked_chunk(source, manifest, sha256))
-
-
-def _cut(parcel: _Parcel, source: SymbolStore, limit_bytes: int) -> _Parcel:
-    """The artifact with chunks of at most the given size. Raises `StoreDamaged` where cutting them anew shows damage."""
-    manifest = parcel.original
-    if max(manifest.chunk_sizes_bytes) <= limit_bytes:
-        return _as_it_is(manifest, source)
-    places: dict[str, int] = {}
-    digests, sizes = [], []
-    offset = 0
-    for piece in _pieces(source.compressed(manifest), limit_bytes):
-        sha256 = hashlib.sha256(piece).hexdigest()
-        places.setdefault(sha256, offset)
-        digests.append(sha256)
-        sizes.append(len(piece))
-        offset += len(piece)
-    cut = replace(manifest, chunks=tuple(digests), chunk_sizes_bytes=tuple(sizes))
-    return _Parcel(
-        original=manifest, manifest=cut, read=lambda sha256: _range(source, manifest, places[sha256], limit_bytes)
-    )
 
 
 def _pieces(blocks: Iterator[bytes], size_bytes: int) -> Iterator[bytes]:
