@@ -132,13 +132,13 @@ class ArtifactMismatch(Refused):
 
 
 class NotAsSent(Refused):
-    """What a destination holds is not what it said to have stored."""
+    """A destination holds something else than it said to have stored."""
 
     default_remedy = "Run the same command again. Where that doesn't help, tell who runs the server."
 
 
 class StoreDamaged(Refused):
-    """What a store holds is not what its manifests promise."""
+    """A store holds something else than its manifests promise."""
 
     default_remedy = "Upload the file again: what is damaged or missing is sent anew."
 

@@ -1,4 +1,4 @@
-"""What outcomes are worth to the one who asked for them: the exit code, the concerns that gates know, how much is known, what to do."""
+"""The worth of outcomes to the person who asked for them: exit codes, concerns that gates know, coverage, advice."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def function_coverage(outcome: Outcome) -> float | None:
 
 
 def advice(outcome: Outcome) -> str | None:
-    """What to do to get more out of this file; None where nothing is missing or nothing can be said."""
+    """Advice on how to get more out of this file; None where nothing is missing or nothing can be said."""
     if outcome.remedy:
         return outcome.remedy
     if outcome.quality is Quality.FUNCTIONS:

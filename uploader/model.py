@@ -88,7 +88,7 @@ class Identity:
 
 
 class Source(enum.StrEnum):
-    """Where symbols can come from."""
+    """A source of symbols."""
 
     DWARF = "dwarf"
     DWARF_LINES = "dwarf-lines"
@@ -142,16 +142,16 @@ class Figures:
 
 @frozen
 class Shortfall:
-    """That a symbol file is poorer than the headers of its sources promised, and what was at hand when that was found."""
+    """A symbol file's distance from what the headers of its sources promised, and the evidence at hand when that was found."""
 
     promised: Quality
     evidence: tuple[str, ...]
-    """What was read and by what, a digest each, sorted. A client that has nothing else would get no more out of it."""
+    """A digest of everything that was read, and of the reader, sorted. A client that has nothing else would get no more out of it."""
 
 
 @frozen
 class Provenance:
-    """Where a CI job's files come from, as its environment tells it. Empty where it does not."""
+    """The origin of a CI job's files, as its environment tells it. Empty where it does not."""
 
     repository: str = ""
     """The address of its page, without credentials."""
@@ -164,7 +164,7 @@ class Provenance:
 
 
 class Decision(enum.StrEnum):
-    """What became of one file."""
+    """The fate of one file."""
 
     STORED = "stored"
     """Sent and committed."""
@@ -181,7 +181,7 @@ class Decision(enum.StrEnum):
 
 
 class Role(enum.Enum):
-    """How a file that is skipped stands to the one that speaks for it."""
+    """The role of a skipped file beside the one that speaks for it."""
 
     COPY = ("the same bytes as {}", "a copy of another file")
     TWIN = ("has the id of {}, which is read instead", "has the id of another file, which is read instead")
@@ -202,16 +202,16 @@ class LeftOut:
     """Files or folders of one kind that may hold symbols and were not looked at."""
 
     what: str
-    """What they are, in the plural: ``zip archives``."""
+    """Their kind, in the plural: ``zip archives``."""
     number: int
     examples: tuple[str, ...]
     """The paths of a few of them."""
     remedy: str
-    """What has them taken in."""
+    """The way to have them taken in."""
 
 
 class Concern(enum.StrEnum):
-    """What a gate can fail a run for."""
+    """A reason for which a gate can fail a run."""
 
     FAILED = "failed"
     """Should have worked and did not: unreadable, broken."""
@@ -227,7 +227,7 @@ class Concern(enum.StrEnum):
 
 @frozen
 class Outcome:
-    """What became of one file (or of one artifact made of several), and why."""
+    """The fate of one file (or of one artifact made of several), with its reason."""
 
     path: str
     decision: Decision
@@ -249,8 +249,8 @@ class Outcome:
     exit_code: int = 0
     """The exit code that this outcome alone would give (0 when all is well)."""
     role: Role | None = None
-    """Where it was skipped for another file: how it stands to that one."""
+    """The role of a file that was skipped for another one."""
     ended_with_run: bool = False
-    """It failed for what ended the whole run, which the run tells."""
+    """It failed for the trouble that ended the whole run, which the run tells."""
     lacks_files: bool = False
     """Files that its debug information refers to were not found: split units, or what dwz moved out."""

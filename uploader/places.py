@@ -1,4 +1,4 @@
-"""What the text of a destination names: a symbol server by its URL, or a folder of this machine."""
+"""The places that destinations name by their text: a symbol server by its URL, or a folder of this machine."""
 
 from __future__ import annotations
 

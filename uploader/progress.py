@@ -1,4 +1,4 @@
-"""How the street tells of its work without touching a terminal: an observer that the edge brings in."""
+"""The observer by which the street tells of its work without touching a terminal; the edge brings it in."""
 
 from __future__ import annotations
 

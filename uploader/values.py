@@ -47,7 +47,7 @@ def frozen(cls: type[T]) -> type[T]:
 
 
 class _Value:
-    """What all values do."""
+    """The methods of all values."""
 
     __slots__ = ()
     _names: frozenset[str]

@@ -1,6 +1,6 @@
 """The files that a checkout brings along: where they are looked for, and what they may name without asking.
 
-Whoever writes to a repository writes its files, and whoever tries a change of somebody else runs theirs. So they choose what concerns
+People who write to a repository write its files, and others who try their changes run with these. So they choose what concerns
 the checkout, and nothing beyond it: a server that only they name gets no token, and a folder outside of it is neither written
 nor looked through, until the user has confirmed it. A file's owner is no test: in the containers of CI, checkouts belong to others.
 """
@@ -91,7 +91,7 @@ def _covers(trusted: str, url: str) -> bool:
 
 
 def _really(folder: Path) -> Path:
-    """Where it leads: a link in a checkout may lead anywhere."""
+    """The folder that it leads to: a link in a checkout may lead anywhere."""
     return Path(os.path.realpath(folder))
 
 

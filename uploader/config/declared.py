@@ -1,4 +1,4 @@
-"""Which settings there are: each with its key, how its value is read, and who may say it."""
+"""All settings: each with its key, how its value is read, and the layers that may set it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of settings: where the user's own lies, and what stands in one."""
+"""Files of settings: the place of the user's own, and the entries of any."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MAX_LINE_SIZE_BYTES = 4096
 
 
 def own_file() -> Path | None:
-    """Where the user's own config file lies, or would; None where the user has no home."""
+    """The place of the user's own config file, which need not be there; None where the user has no home."""
     if sys.platform == "linux":
         # As platformdirs has it, which takes longer to import than all else that is read of the settings.
         configured = os.environ.get("XDG_CONFIG_HOME", "").strip()
@@ -41,7 +41,7 @@ def user_config_file() -> Path | None:
 
 
 def entries(path: Path) -> Iterator[tuple[str, object]]:
-    """What the file says, key by key. Raises `UsageError`."""
+    """The entries of a file, key by key. Raises `UsageError`."""
     try:
         with path.open("rb") as file:
             text = file.read(MAX_FILE_SIZE_BYTES + 1)

@@ -24,7 +24,7 @@ A file names settings as the flags do, without the dashes in front and with ``_`
     min_line_coverage = 0
 
 Files never hold a token: they get committed and copied. A relative ``to`` or ``debug_dir`` in a file is relative to that file's folder.
-What a checkout's file names beyond the checkout is `Settings.unconfirmed`, unless the user's own file lists it::
+Places beyond the checkout that its file names are `Settings.unconfirmed`, unless the user's own file lists them::
 
     trusted = ["https://symbols.example.com", "/srv/symbols"]
 """

@@ -1,4 +1,4 @@
-"""How the values of settings are read: from flags and variables, which are texts, and from TOML. Each raises `ValueError`."""
+"""Readers of settings' values: from flags and variables, which are texts, and from TOML. Each raises `ValueError`."""
 
 from __future__ import annotations
 

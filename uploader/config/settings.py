@@ -23,7 +23,7 @@ def default_jobs() -> int:
 
 @frozen
 class PathGate:
-    """What is asked of some files instead of what is asked of all. None leaves that as it is for all."""
+    """A gate for some files instead of the one for all. None leaves that as it is for all."""
 
     paths: tuple[str, ...]
     """Globs, as for ``exclude``; with a ``/`` they match the path from the working directory or from ``root``."""
@@ -35,7 +35,7 @@ class PathGate:
 
 @frozen
 class Settings:
-    """What a run goes by. ``to`` is None where no layer names a destination; a token is no setting: `auth.credentials` finds it."""
+    """The settings of a run. ``to`` is None where no layer names a destination; tokens are no settings (`uploader.credentials`)."""
 
     to: str | None = None
     project: str = DEFAULT_PROJECT
@@ -50,7 +50,7 @@ class Settings:
     min_line_coverage: float | None = None
     """The least share of a file's code with lines, in percent."""
     fail_on: frozenset[Concern] = FAILS_BY_ITSELF
-    """What makes the exit code 1."""
+    """Concerns that make the exit code 1."""
     gate: tuple[PathGate, ...] = ()
     """The first that matches a path speaks for it."""
     dwarf: bool = True
@@ -65,4 +65,4 @@ class Settings:
     allow_missing: bool = False
     """Paths that are not there are skipped."""
     build_internals: bool = False
-    """What build systems leave for themselves is taken in."""
+    """Files that build systems leave for themselves are taken in."""

@@ -1,4 +1,4 @@
-"""Where a token for a symbol server can come from stands behind this port; `uploader.credentials.find` asks all of them in order."""
+"""The port of all places that a token for a symbol server can come from; `uploader.credentials.find` asks them in order."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ class CredentialSource(Protocol):
 
     @property
     def name(self) -> str:
-        """What people call it: it becomes `Token.origin` or a part of it."""
+        """Its name for people: it becomes `Token.origin` or a part of it."""
 
     @property
     def made_out_to_servers(self) -> bool:
-        """What it holds belongs to a server by its name. What doesn't is never sent to one that only a checkout's file names."""
+        """Its tokens each belong to a server by its name. Other tokens are never sent to a server that only a checkout's file names."""
 
     def token(self, asked: Asked, /) -> Token | None:
-        """The token for this server, or None. What is missing or broken holds nothing.
+        """The token for this server, or None. A source that is missing or broken has none.
 
         Raises `UsageError`, never with the secret in it, for what the user gave for this very run and can't be a token.
         """

@@ -12,7 +12,7 @@ class Token:
     __slots__ = ("_secret", "origin")
 
     origin: str
-    """Where it was found, for people: ``--token``, ``SYMUP_TOKEN``, ``keyring``, ``netrc``."""
+    """The place where it was found, for people: ``--token``, ``SYMUP_TOKEN``, ``keyring``, ``netrc``."""
 
     def __init__(self, secret: str, *, origin: str = "") -> None:
         """Raises `ValueError` (without the secret in it) for an empty secret, or one that can't stand in an HTTP header."""

@@ -16,7 +16,7 @@ FindToken = Callable[[str], "Token | None"]
 
 @frozen
 class Opening:
-    """What a kind of destination is opened with, beside its name."""
+    """The values that a destination is opened with, beside its name."""
 
     project: str
     """A sound name."""

@@ -18,16 +18,16 @@ CHUNKS_BETWEEN_QUESTIONS = 16
 
 @frozen
 class Sent:
-    """What sending one file came to."""
+    """The result of sending one file."""
 
     committed: Committed
     holding: Holding
-    """What the destination held when its chunks were negotiated."""
+    """The state there when the chunks were negotiated."""
     chunks_total: int
     chunks_sent: int
     sent_size_bytes: int
     held: Manifest
-    """What the destination holds now, as it says itself: it may judge the quality otherwise than the sender."""
+    """The manifest that the destination has now, as it says itself: it may judge the quality otherwise than the sender."""
     declined: bool = False
     """The destination kept a file of other content than this one."""
 
@@ -130,7 +130,7 @@ class _Sending:
     on_sent: Callable[[int], None]
 
     def ask(self, chunks: Sequence[str] | None = None) -> Answer:
-        """What the destination holds, and which of these chunks it lacks: of all, where none are given."""
+        """The destination's answer about the file, with those of these chunks that it lacks: of all, where none are given."""
         question = question_about(self.parcel.manifest, force=self.force)
         (answer,) = self.destination.negotiate(
             [question if chunks is None else replace(question, chunks=tuple(chunks))]
@@ -138,7 +138,7 @@ class _Sending:
         return answer
 
     def sent(self, answer: Answer) -> Sent:
-        """Sends what the destination lacks by its answer, commits, and reads back what it holds then. Raises `TooLarge`."""
+        """Sends the chunks that the destination lacks by its answer, commits, and reads the manifest back. Raises `TooLarge`."""
         manifest = self.parcel.manifest
         chunks = list(dict.fromkeys(manifest.chunks))
         sizes: list[int] = []

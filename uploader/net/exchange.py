@@ -335,6 +335,6 @@ def _said(data: bytes) -> dict[str, str]:
 
 
 def _in_project(path: str) -> str:
-    """What an error says of the project that a request is about; nothing where it is about none."""
+    """The project that a request is about, as an error tells it; empty where there is none."""
     _, found, rest = path.partition("/projects/")
     return f" in project {unquote(rest.partition('/')[0])}" if found else ""

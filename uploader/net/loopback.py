@@ -1,4 +1,4 @@
-"""Which hosts are this machine."""
+"""Hosts that are this machine."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ipaddress
 
 
 def is_loopback(host: str) -> bool:
-    """Whether what is sent to ``host`` stays on this machine."""
+    """Whether requests to ``host`` stay on this machine."""
     if host == "localhost":
         return True
     try:

@@ -21,7 +21,7 @@ import httpx
 from uploader.errors import Refused, UsageError
 
 MIN_PROGRESS_BYTES = 100 * 1024
-"""What must move within `PROGRESS_SECONDS`, or an exchange counts as stalled: elfutils' measure."""
+"""The bytes that must move within `PROGRESS_SECONDS`, or an exchange counts as stalled: elfutils' measure."""
 PROGRESS_SECONDS = 90.0
 
 _HEAD_SIZE_BYTES = 256 * 1024
@@ -36,7 +36,7 @@ _TRANSLATED = (
 
 
 class Allowance:
-    """What is left to one exchange: seconds, which go by and are earned back by bytes that move, and bytes that may still come."""
+    """The rest that one exchange may take: seconds, which go by and are earned back by bytes that move, and bytes that may come."""
 
     def __init__(
         self,
@@ -79,7 +79,7 @@ _current = threading.local()
 
 @contextlib.contextmanager
 def bounded(allowance: Allowance) -> Iterator[None]:
-    """What this thread does with a `BoundedTransport` meanwhile counts against the allowance."""
+    """All use that this thread makes of a `BoundedTransport` meanwhile counts against the allowance."""
     _current.allowance = allowance
     try:
         yield
@@ -178,7 +178,7 @@ def _proxy_for(url: httpx.URL) -> str | None:
 
 @contextlib.contextmanager
 def _as_of_httpx() -> Iterator[None]:
-    """What httpcore raises as what httpx does: both have the same names."""
+    """Raises errors of httpcore as those of httpx, which have the same names."""
     try:
         yield
     except _TRANSLATED as error:

@@ -1,4 +1,4 @@
-"""How long to go on asking a network that fails: exponential pauses with full jitter, and what a server asks for."""
+"""Patience with a network that fails: exponential pauses with full jitter, or those that a server asks for."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TRY_AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504})
 """The statuses of answers that another attempt may get a better one for."""
 
 _LONGEST_SECONDS = 1e9
-"""As good as for ever: what a server asks for beyond it is a number too long for people."""
+"""As good as for ever: a longer pause that a server asks for is a number too long for people."""
 
 
 @frozen
@@ -28,7 +28,7 @@ class Patience:
     first_contact_seconds: float = 20.0
     """The same, while the destination has never answered at all: it may not exist."""
     exchange_seconds: float = 150.0
-    """What one attempt may take while next to nothing moves (`uploader.net.network.Allowance`)."""
+    """The time that one attempt may take while next to nothing moves (`uploader.net.network.Allowance`)."""
     commit_seconds: float = 960.0
     """The same for a commit: the server reads the whole artifact back before it answers."""
     monotonic: Callable[[], float] = time.monotonic
@@ -52,7 +52,7 @@ class Patience:
         return self.give_up_after_seconds if contacted else self.first_contact_seconds
 
     def asked_seconds(self, retry_after: str | None) -> float | None:
-        """What a ``Retry-After`` header asks for; None where it asks for nothing that can be read."""
+        """The pause that a ``Retry-After`` header asks for; None where it asks for nothing that can be read."""
         if retry_after is None:
             return None
         text = retry_after.strip()

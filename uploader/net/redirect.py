@@ -1,4 +1,4 @@
-"""Where a redirection may lead."""
+"""Redirections, and the places that they may lead to."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ MAX_REDIRECTS = 5
 
 
 def origin(url: httpx.URL) -> tuple[str, str, int | None]:
-    """What a token belongs to: scheme, host and port."""
+    """Scheme, host and port: a token belongs to these."""
     return url.scheme, url.host, url.port or {"http": 80, "https": 443}.get(url.scheme)
 
 

@@ -1,4 +1,4 @@
-"""What is asked of the files of a run, and what it does to their outcomes and to the exit code."""
+"""Gates: demands on the files of a run, which change their outcomes and the exit code."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Stored = Callable[[Outcome], Figures | None]
 
 @frozen
 class Gates:
-    """What is asked of every file, and of some by their path."""
+    """The demands on every file, and on some by their path."""
 
     require: Quality | None = None
     min_line_coverage: float | None = None
@@ -77,7 +77,7 @@ def judged(finished: Finished, gates: Gates, *, stored: Stored | None = None) ->
 
 
 def stored_figures(outcome: Outcome, destination: Destination) -> Figures | None:
-    """What the destination says of a file that was there already; None where it does not."""
+    """The figures that the destination tells of a file that was there already; None where it tells none."""
     if outcome.identity is None:
         return None
     try:

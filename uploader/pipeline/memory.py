@@ -20,10 +20,10 @@ TOLD = 3
 """How many files that are larger than the bound are told by name."""
 
 BASE_BYTES = 48 << 20
-"""What any file takes, however small: mostly the interpreter that works on it."""
+"""The memory that any file takes, however small: mostly the interpreter that works on it."""
 
 FACTOR = 2
-"""What a file takes beyond that, over the size of its debug information and symbols once inflated.
+"""The memory that a file takes beyond that, as a multiple of the size of its debug information and symbols once inflated.
 
 Measured: 1.3 for librados2 (278 MB inflated) and the largest of ceph-osd (630 MB), 1.7 for vmlinux (223 MB), 1.5 for libc6 (10 MB).
 """
@@ -45,7 +45,7 @@ def default_bytes() -> int | None:
 
 
 def peak_bytes(artifact: Artifact) -> int:
-    """What converting the artifact is expected to take, from the sizes that the headers of its files declare."""
+    """The memory that converting the artifact is expected to take, by the sizes that the headers of its files declare."""
     return BASE_BYTES + int(FACTOR * sum(file.inflated_size_bytes for file in artifact.inputs))
 
 
@@ -83,7 +83,7 @@ def _machine(root: str) -> int | None:
 
 
 def _groups(root: str) -> Iterator[int | None]:
-    """What each control group that this process is in, and each above it, has left of its limit."""
+    """The memory that each control group has left of its limit: those that this process is in, and those above them."""
     for line in _lines(os.path.join(root, "proc/self/cgroup")):
         number, controllers, path = line.split(":", 2)
         if number == "0":

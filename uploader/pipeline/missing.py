@@ -55,7 +55,7 @@ def missing_debug_info(artifact: Artifact, *, debuginfod: str = "") -> tuple[tup
 
 
 def remedy_of_lacking(*, lacks_files: bool) -> str | None:
-    """What to do where files were not found that the debug information refers to."""
+    """The remedy where files were not found that the debug information refers to."""
     return REMEDY_FILES if lacks_files else None
 
 

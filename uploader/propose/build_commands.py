@@ -1,4 +1,4 @@
-"""What the commands of a CI step build, and where the binaries lie then; read as text, nothing is run."""
+"""Finds the binaries that the commands of a CI step build, and where they lie then; reads them as text, runs nothing."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ WHEELS = "wheels"
 
 @frozen
 class Built:
-    """What one command builds."""
+    """The binaries that one command builds."""
 
     name: str
     paths: tuple[str, ...]
-    """Where the binaries lie then, from the folder in which the command runs."""
+    """The places of the binaries, from the folder in which the command runs."""
     ships: bool = False
     """The command is one that people run for what they ship."""
     debug_build: bool = False
     packed: str = ""
     hint: str = ""
-    """What makes its symbols good, a line for each."""
+    """Hints on how its symbols get good, a line for each."""
     profile: str = ""
     """The profile of Cargo that it builds; `hint` supposes that Cargo.toml says nothing of it."""
     configures: bool = False
@@ -57,7 +57,7 @@ _CARGO_BY_VARIABLE = re.compile(r"\$.*(cargo|cross|build_?cmd)", re.IGNORECASE)
 
 
 def built_by_action(uses: str, given: dict[str, str]) -> Built | None:
-    """What an action builds that other people wrote: ``uses`` and ``with`` of a step."""
+    """The binaries that an action of other people builds, by ``uses`` and ``with`` of a step."""
     action = uses.partition("@")[0].lower()
     if action == "goreleaser/goreleaser-action":
         return Built(name="GoReleaser", paths=("dist",), ships=True, hint=_GORELEASER)
@@ -84,7 +84,7 @@ def strips(script: str) -> bool:
 
 
 def builds(script: str) -> tuple[Built, ...]:
-    """What each command of a shell script builds or configures, in their order; paths from the folder where the script starts."""
+    """The binaries that each command of a shell script builds or configures, in order; paths from the folder where the script starts."""
     found, folders, last = [], [""], ""
     for words in commands(script):
         if words[0] in ("cd", "pushd"):
@@ -169,7 +169,7 @@ def _split(masked: str, expressions: Sequence[str]) -> list[str]:
 
 
 def _value(words: Sequence[str], *flags: str) -> str:
-    """What follows the last of ``flags``, as a word of its own or behind ``=``."""
+    """The value that follows the last of ``flags``, as a word of its own or behind ``=``."""
     found = ""
     for word, following in zip(words, [*words[1:], ""], strict=True):
         for flag in flags:

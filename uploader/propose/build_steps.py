@@ -1,4 +1,4 @@
-"""What the steps of one CI job build together, and the last of them that builds; read as text, nothing is run."""
+"""Finds the binaries that the steps of one CI job build together, and the last step that builds; reads text, runs nothing."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class _StepBuild:
 
 
 def of_job(steps: Sequence[Any], folder: str, repository: Path) -> JobBuild | None:
-    """What a job of GitHub's builds whose steps run in ``folder`` where they name none; None where it builds nothing."""
+    """The binaries that a job of GitHub's builds, whose steps run in ``folder`` where they name none; None where it builds none."""
     found: list[_StepBuild] = []
     stripping = []
     for number, step in enumerate(steps):
@@ -69,7 +69,7 @@ def of_job(steps: Sequence[Any], folder: str, repository: Path) -> JobBuild | No
 
 
 def of_script(script: str, repository: Path) -> JobBuild | None:
-    """What a shell script builds that runs in the repository's folder; None where it builds nothing."""
+    """The binaries that a shell script builds, which runs in the repository's folder; None where it builds none."""
     found = [
         _StepBuild(step=0, built=_with_profile(one, "", repository), conditional=_branches(script))
         for one in builds(script)

@@ -1,4 +1,4 @@
-"""What a profile of Cargo leaves of the debug information, by the keys ``debug`` and ``strip`` of Cargo.toml."""
+"""Profiles of Cargo, and the debug information that they leave, by the keys ``debug`` and ``strip`` of Cargo.toml."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def profile(manifest: str, name: str) -> Profile:
 
 
 def hint(manifest: str, name: str) -> str:
-    """What a job has to set so that what the profile builds has debug information; empty where it has."""
+    """A hint on the variables that give a profile's binaries debug information; empty where they have it."""
     told = profile(manifest, name)
     debug, strip = told.variable("DEBUG"), told.variable("STRIP")
     if told.strip:
@@ -76,7 +76,7 @@ def hint(manifest: str, name: str) -> str:
 
 
 def switched_on(manifest: str) -> str:
-    """What a job that sets both variables does to the release profile."""
+    """A hint on what a job that sets both variables does to the release profile."""
     told = profile(manifest, "release")
     done = []
     if not told.debug:

@@ -19,15 +19,15 @@ class Build:
     name: str
     commands: tuple[str, ...]
     paths: tuple[str, ...]
-    """Where the binaries lie then, from the repository's folder."""
+    """The places of the binaries, from the repository's folder."""
     environment: tuple[tuple[str, str], ...] = ()
     hint: str = ""
-    """What makes its symbols good."""
+    """A hint on how its symbols get good."""
 
 
 @frozen
 class Repository:
-    """What was found."""
+    """The builds and the CI of a repository."""
 
     builds: tuple[Build, ...]
     has_github: bool
@@ -38,7 +38,7 @@ class Repository:
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """Where binaries lie once all is built; ``build`` where nothing tells."""
+        """The places of binaries once all is built; ``build`` where nothing tells."""
         return tuple(dict.fromkeys(path for build in self.builds for path in build.paths)) or ("build",)
 
 
@@ -98,7 +98,7 @@ _NATIVE_SETUP = r"\bext_modules\b|\bExtension\(|\bcythonize\("
 
 
 def look(folder: Path) -> Repository:
-    """What ``folder`` holds. What can't be read counts as not there."""
+    """The builds and the CI in ``folder``. A file that can't be read counts as not there."""
     builds: list[Build] = []
     if _is_native_wheel(folder):
         # The wheel's own build runs CMake, Meson or Cargo.

@@ -51,13 +51,13 @@ class BuildJob:
     many_systems: bool
     """Its matrix has other systems than Linux, too."""
     keeps: tuple[str, ...] = ()
-    """What a GitLab job keeps as artifacts."""
+    """The paths that a GitLab job keeps as artifacts."""
     worth: int
     """How likely it is the one whose binaries ship; the highest is."""
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """Where its binaries lie."""
+        """The places of its binaries."""
         return self.built.paths
 
     @property
@@ -68,7 +68,7 @@ class BuildJob:
 
 @frozen
 class Found:
-    """What the workflows of a repository tell."""
+    """The jobs that a repository's workflows have."""
 
     jobs: tuple[BuildJob, ...]
     """The likeliest first."""
@@ -79,7 +79,7 @@ class Found:
 
 
 def find(folder: Path) -> Found:
-    """What ``folder`` holds of GitHub's workflows and GitLab's pipeline."""
+    """The jobs in GitHub's workflows and GitLab's pipeline in ``folder``."""
     jobs: list[BuildJob] = []
     sends: list[str] = []
     unread: list[str] = []
@@ -116,7 +116,7 @@ def read_text(path: Path) -> str:
 
 
 def _unread(path: Path) -> str:
-    """Why `read_text` gives nothing of a file; empty where there is none, or nothing in it."""
+    """The reason why `read_text` gives nothing of a file; empty where there is none, or nothing in it."""
     try:
         size_bytes = path.stat().st_size if path.is_file() else 0
     except OSError as error:

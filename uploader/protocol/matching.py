@@ -1,6 +1,6 @@
 """Answers matched to what was asked: one that fits another question, however sound, raises `ValueError`.
 
-Networks and proxies repeat and mix up answers. What is taken for an answer has to name what was asked for.
+Networks and proxies repeat and mix up answers. An answer counts only if it names the thing that was asked for.
 """
 
 from __future__ import annotations

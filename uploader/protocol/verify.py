@@ -25,7 +25,7 @@ MAX_CONTENT_SIZE_BYTES = 4 * 1024**3
 """The largest symbol file that a store takes, uncompressed."""
 
 IN_MEMORY_SIZE_BYTES = 64 * 1024**2
-"""What is larger is read back into a scratch file."""
+"""A larger file is read back into a scratch file."""
 
 # Symbol files compress to a third to a tenth. What claims far more is made to fill disks.
 _MAX_RATIO = 256
@@ -181,7 +181,7 @@ def _borne_out(manifest: Manifest, whole: memoryview) -> Manifest:
 
 
 def _figures(claimed: Figures, table: SymbolTable) -> Figures:
-    """What a table holds, counted anew; a claim stands only for what a table doesn't tell, and within what it allows.
+    """The figures of a table, counted anew; a claim stands only where a table doesn't tell, and within the bounds that it sets.
 
     Several pieces may be one function, and functions of several units may have one name: so their number lies between that of the
     names and that of the pieces.

@@ -29,7 +29,7 @@ def max_chunks(compressed_size_bytes: int) -> int:
 
 
 class Holding(enum.StrEnum):
-    """What a destination holds for an id, seen from what the client could send."""
+    """The state of an id at a destination, beside the file that the client could send."""
 
     PRESENT = "present"
     POORER = "poorer"
@@ -38,7 +38,7 @@ class Holding(enum.StrEnum):
 
 @frozen
 class Capabilities:
-    """What a destination takes: limits and features."""
+    """The limits and features of a destination."""
 
     max_chunk_size_bytes: int = MAX_CHUNK_SIZE_BYTES
     max_batch: int = 500
@@ -75,7 +75,7 @@ class Answer:
     stored_size_bytes: int = 0
     """Of what is stored, compressed."""
     stored_warnings: tuple[str, ...] = ()
-    """What was told when it was made."""
+    """The warnings of the run that made it."""
     stored_shortfall: Shortfall | None = None
     stored_lacks_files: bool = False
     missing_chunks: tuple[str, ...] = ()
@@ -84,7 +84,7 @@ class Answer:
 
 @frozen
 class Manifest:
-    """What a store says of one artifact. Written last, when all chunks are there and the whole has been checked."""
+    """The description of one artifact in a store. Written last, when all chunks are there and the whole has been checked."""
 
     identity: Identity
     kind: str = GSYM_KIND
@@ -101,9 +101,9 @@ class Manifest:
     sources: tuple[str, ...] = ()
     file_name: str = ""
     tool: str = ""
-    """What made it, e.g. ``symup 0.1.0``."""
+    """The program that made it, e.g. ``symup 0.1.0``."""
     warnings: tuple[str, ...] = ()
-    """What was told when it was made: a later run that finds it present tells it again."""
+    """The warnings of the run that made it: a later run that finds it present tells them again."""
     shortfall: Shortfall | None = None
     """None where it is as good as its sources promised."""
     lacks_files: bool = False
@@ -126,7 +126,7 @@ class Destination(Protocol):
 
     @property
     def url(self) -> str:
-        """Where it is, for people; never holds a credential."""
+        """Its place, for people; never holds a credential."""
 
     def tell_waiting(self, observer: Callable[[str], None]) -> None:
         """Has ``observer`` told, from any thread, while trouble is being outlasted: what is waited for; the empty text when it is over."""
@@ -147,7 +147,7 @@ class Destination(Protocol):
         """Makes the artifact visible, all at once, idempotently. Raises `ArtifactMismatch` where chunks are missing or wrong."""
 
     def manifest(self, symbol_id: SymbolId, kind: str = GSYM_KIND) -> Manifest | None:
-        """What is stored for an id (aliases resolve), or None."""
+        """The manifest of the artifact that is stored for an id (aliases resolve), or None."""
 
     def fetch(self, symbol_id: SymbolId, kind: str = GSYM_KIND) -> Iterator[bytes]:
         """The whole artifact's bytes, decompressed and verified. Raises `NothingFound`."""

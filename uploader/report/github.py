@@ -32,7 +32,7 @@ LISTED_OPEN = 25
 _ROOM_FOR_END_BYTES = 512
 _MAX_TEXT_CHARACTERS = 300
 _NOT_PLAIN = re.compile(r"(?!(?<=[A-Za-z0-9])_(?=[A-Za-z0-9])|:(?=\s|$))[^A-Za-z0-9 /,.()%;?=+-]")
-"""What could be markup: all but a few signs, `_` within words and `:` before blanks, since the rest can be a link or an emoji."""
+"""Characters that could be markup: all but a few signs, `_` within words and `:` before blanks, since others make links or emoji."""
 _HEADER = "| | quality | file | functions | lines | size | what became of it |\n|---|---|---|--:|--:|--:|---|\n"
 
 

@@ -1,4 +1,4 @@
-"""What belongs together in a report, worst first, and what a person can do about it."""
+"""Groups of files in a report, the worst first, and advice on them."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def worst_first(outcomes: Iterable[Outcome]) -> list[Outcome]:
 
 
 def measured(figures: Figures) -> str:
-    """What is known of a file's code, as shares of it."""
+    """The shares of a file's code that have a name and a line, in words."""
     told = f"{share(figures.function_bytes, figures.executable_bytes)} of the code named"
     if figures.line_rows:
         told += f", {share(figures.line_bytes, figures.executable_bytes)} with lines"
@@ -71,7 +71,7 @@ def measured(figures: Figures) -> str:
 
 
 def remedy_of(outcome: Outcome) -> str | None:
-    """What to do about a file that needs care, or that has a remedy of its own."""
+    """The remedy for a file that needs care, or that has one of its own."""
     return advice(outcome) if group_of(outcome).needs_care else outcome.remedy
 
 
@@ -85,7 +85,7 @@ class Advice:
 
 
 def advices(outcomes: Sequence[Outcome], *, limit: int) -> list[Advice]:
-    """What to do, for most files first, of the files that need care; at most ``limit`` different things."""
+    """Advice on the files that need care, what helps most files first; at most ``limit`` different things."""
     paths: dict[str, list[str]] = {}
     for outcome in outcomes:
         text = remedy_of(outcome)

@@ -1,4 +1,4 @@
-"""What the page of `uploader.report.html` can do beside showing: find files, and sort them. Where scripts don't run, all else works."""
+"""The script of the page of `uploader.report.html`: it finds and sorts files. Where scripts don't run, all else works."""
 
 from __future__ import annotations
 

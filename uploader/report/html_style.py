@@ -1,4 +1,4 @@
-"""How the page of `uploader.report.html` looks: one style sheet, light and dark, from a phone's width to a desk's."""
+"""The look of the page of `uploader.report.html`: one style sheet, light and dark, from a phone's width to a desk's."""
 
 STYLE = """
 :root { color-scheme: light dark;

@@ -80,7 +80,7 @@ def outcome_object(outcome: Outcome) -> dict[str, Any]:
 
 
 def provenance_members(provenance: Provenance) -> dict[str, Any]:
-    """Where the files come from; null what is not known."""
+    """The repository and CI run of the files; null where that is not known."""
     return {
         "repository": provenance.repository or None,
         "branch": provenance.branch or None,

@@ -1,4 +1,4 @@
-"""What a run came to, in one value: every form of the report is rendered from it, so that all tell the same."""
+"""One run as one value: every form of the report is rendered from it, so that all tell the same."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ class Run:
     exit_code: ExitCode
     seconds: float
     destination: str | None = None
-    """Where to; never holds a credential."""
+    """The place that files were brought to; never holds a credential."""
     project: str | None = None
     extracted: int = 0
     unreached: int = 0
     error: SymupError | None = None
-    """What concerns the run as a whole."""
+    """The trouble of the run as a whole."""
     left_out: tuple[LeftOut, ...] = ()
-    """What may hold symbols and was not looked at."""
+    """Files that may hold symbols and were not looked at."""
     shard: str | None = None
     """``2/5`` where the run took only a part of the ids."""
     provenance: Provenance = Provenance()
-    """What CI says of where the files come from."""
+    """The repository and CI run of the files, as far as CI tells."""
     dwarf: bool = True
     """Debug information was read, where there was any."""
     ended_at: str = ""
@@ -41,12 +41,12 @@ class Run:
 
     @property
     def tool(self) -> str:
-        """What made the report, e.g. ``symup 0.1.0``."""
+        """The program that made the report, e.g. ``symup 0.1.0``."""
         return f"symup {__version__}"
 
     @property
     def core(self) -> str:
-        """Which core ran: ``compiled`` or ``python``."""
+        """The core that ran: ``compiled`` or ``python``."""
         return "compiled" if which.compiled() else "python"
 
     @property

@@ -82,7 +82,7 @@ def _alike(outcomes: Sequence[Outcome]) -> list[Outcome]:
 
 
 def left_out(kind: LeftOut) -> str:
-    """What of one kind was not looked at, and what has it taken in, as a line."""
+    """A line about one kind of files that were not looked at, and about the option that has them taken in."""
     examples = ", ".join(map(printable, kind.examples[:2]))
     more = ", ..." if kind.number > 2 else ""
     return f"  left out  {kind.number:>7,}  {kind.what}: {kind.remedy}  ({examples}{more})"
@@ -147,7 +147,7 @@ def _groups(outcomes: Sequence[Outcome]) -> Iterator[str]:
 
 
 def verdict(run: Run) -> str:
-    """What a run came to, in one line."""
+    """The result of a run, in one line."""
     counts = run.counts
     parts = [f"{counts[decision]:,} {_PAST[decision]}" for decision in _PAST if counts[decision]]
     told = f"{count(len(run.outcomes), 'file')}: {', '.join(parts) or 'nothing to do'}"

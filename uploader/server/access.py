@@ -15,13 +15,13 @@ _LOOPBACK_HOSTS = {"localhost", "127.0.0.1", "[::1]"}
 
 
 class Access:
-    """The rules of one server; without tokens everything is allowed to whoever names the machine itself as the host."""
+    """The rules of one server; without tokens it allows everything to requests that name the machine itself as the host."""
 
     def __init__(self, tokens: Tokens | None) -> None:
         self._tokens = tokens
 
     def needs(self, *scopes: Scope) -> Callable[[Request, str], str]:
-        """A dependency that lets in who has one of the scopes in the path's project; gives the project's name.
+        """A dependency that lets in tokens with one of the scopes in the path's project; gives the project's name.
 
         The answer to a stranger is the same whether the project exists or not: nothing is looked up before.
         """
@@ -54,7 +54,7 @@ class Access:
         return grant
 
     def optional(self, request: Request) -> None:
-        """Lets in who has no token at all, but nobody with a wrong one: who logs in hears early that it fails."""
+        """Lets in requests without any token, but none with a wrong one: a client hears early that its login fails."""
         if self._tokens is None or "Authorization" in request.headers:
             self.grant(request)
 

@@ -52,7 +52,7 @@ def create_app(
     capabilities: Capabilities,
     max_bodies_size_bytes: int = MAX_BODIES_SIZE_BYTES,
 ) -> FastAPI:
-    """The application over the store in ``blobs``. ``tokens`` None lets everyone in who asks for localhost.
+    """The application over the store in ``blobs``. Without ``tokens`` it lets in all requests for localhost.
 
     ``capabilities`` are the limits that it names and keeps; ``max_bodies_size_bytes`` is for all bodies that it holds at a time.
     """
@@ -82,7 +82,7 @@ def _public(access: Access, capabilities: Capabilities, *, with_tokens: bool) ->
 
     @router.get("/healthz", responses=gives(HEALTH))
     async def healthz() -> Response:
-        """Whether the server answers."""
+        """Says that the server answers."""
         return JSONResponse(HEALTH.write(Health()))
 
     @router.get("/v1/capabilities", responses=gives(CAPABILITIES), dependencies=[Depends(access.optional)])
@@ -103,7 +103,7 @@ def _uploading(blobs: Blobs, access: Access, capabilities: Capabilities, room: B
     # FastAPI parses a body that it knows of before it asks who sent it: so these pages read theirs themselves.
     @router.post(f"{_PROJECT}/artifacts:negotiate", responses=gives(ANSWERS), openapi_extra=takes(NEGOTIATION))
     async def negotiate(project: Annotated[str, may_upload], request: Request) -> Response:
-        """What the store lacks of what a client could send. Changes nothing."""
+        """Tells what the store lacks of the files that a client could send. Changes nothing."""
 
         def answered(body: bytes) -> Response:
             try:
@@ -160,7 +160,7 @@ def _reading(blobs: Blobs, access: Access) -> APIRouter:
 
     @router.get(f"{_PROJECT}/symbols/{{symbol_id}}/manifest", responses=gives(MANIFEST))
     def get_manifest(project: Annotated[str, may_describe], symbol_id: str, kind: KindQuery = GSYM_KIND) -> Response:
-        """What is stored for an id or an alias."""
+        """The manifest of the artifact that is stored for an id or an alias."""
         return JSONResponse(MANIFEST.write(_found(SymbolStore(blobs, project), symbol_id, kind)))
 
     @router.api_route(

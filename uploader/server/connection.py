@@ -17,7 +17,7 @@ from uploader.values import frozen
 
 @frozen
 class Bounds:
-    """What one connection may take, and how many there may be."""
+    """The time and bytes that one connection may take, and how many there may be."""
 
     connections: int
     connections_of_one_address: int
@@ -25,7 +25,7 @@ class Bounds:
     """From the first byte of a request, or from connecting, to the end of its headers."""
     window_seconds: float = 60.0
     window_size_bytes: int = 64 * 1024
-    """What must arrive of a body, or be taken of an answer that waits, in each window."""
+    """The bytes that must arrive of a body, or be taken of an answer that waits, in each window."""
     refused_body_seconds: float = 30.0
     """For the rest of a body that is answered already."""
     check_seconds: float = 5.0

@@ -24,12 +24,12 @@ class DescribedApp(FastAPI):
 
 
 def gives(document: Document[Any]) -> Described:
-    """What a page answers when all is well."""
+    """The answer of a page when all is well."""
     return {200: _content(document)}
 
 
 def takes(document: Document[Any]) -> dict[str, Any]:
-    """What a page wants for a body."""
+    """The body that a page wants."""
     return {"requestBody": {"required": True, **_content(document)}}
 
 

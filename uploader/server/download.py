@@ -1,4 +1,4 @@
-"""Answers with a stored symbol file: as it is or as zstd, whole or in part, to who has it already with a few bytes."""
+"""Answers with a stored symbol file: as it is or as zstd, whole or in part; a client that has it already gets a few bytes."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Static tokens: what a server keeps of them, and what each may do.
+"""Static tokens: the digests that a server keeps of them, and the rights of each.
 
-The file is TOML; it holds digests only, so that who reads it can't log in::
+The file is TOML; it holds digests only, so that nobody can log in by reading it::
 
     [[token]]
     name = "ci of web"
@@ -27,7 +27,7 @@ ANY_PROJECT = "*"
 
 
 class Scope(enum.StrEnum):
-    """What a token may do in its project."""
+    """A right of a token in its project."""
 
     UPLOAD = "upload"
     """Ask, send chunks, commit, and read manifests."""
@@ -69,7 +69,7 @@ class Tokens:
 
 
 def digest_of(secret: str) -> str:
-    """What is kept of a token. A plain SHA-256 is enough for what has 256 bits of chance in it."""
+    """The digest that is kept of a token. A plain SHA-256 is enough for a secret with 256 bits of chance in it."""
     return hashlib.sha256(secret.encode("utf-8", "surrogateescape")).hexdigest()
 
 

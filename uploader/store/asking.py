@@ -24,7 +24,7 @@ class Entry:
     """None where they are no manifest."""
     tag: str
     trouble: str | None = None
-    """What lies there instead of a file."""
+    """The thing that lies there instead of a file."""
 
 
 class Asking:
@@ -37,7 +37,7 @@ class Asking:
         self._lost = functools.lru_cache(_ENTRIES_KEPT)(self._look_for)
 
     def answer(self, question: Question) -> Answer:
-        """What is held for the question's id, and which of its chunks to send."""
+        """The answer to a question: the state of its id here, and the chunks to send."""
         try:
             holding, reason, held = self._holding(question)
         except Refused:

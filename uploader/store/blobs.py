@@ -16,7 +16,7 @@ class Blob:
     data: bytes
     tag: str
     trouble: str | None = None
-    """Why what lies there can't be anybody's content ("is a folder"); ``data`` is empty then, and it can be replaced and discarded."""
+    """The reason why it can't be anybody's content ("is a folder"); ``data`` is empty then, and it can be replaced and discarded."""
 
 
 @frozen

@@ -85,7 +85,7 @@ class Chunks:
 
 
 class Stock:
-    """What lies there, looked up once for each chunk however often it is named: for one batch of questions."""
+    """The chunks that a store has, each looked up once however often it is named: for one batch of questions."""
 
     def __init__(self, chunks: Chunks) -> None:
         self._chunks = chunks

@@ -1,8 +1,8 @@
 """Blobs in a folder: atomic, durable, and safe with any number of writers in any number of processes.
 
 A blob is written to a file of its own in ``.tmp``, synced, then renamed to its place, and the folder that now names it is
-synced too (POSIX: a rename is atomic, and durable once the folder is). What a killed writer leaves lies in ``.tmp`` and hurts no
-one. ``.locks`` holds empty files for the two steps that must not cross: compare-and-replace, and refresh against delete.
+synced too (POSIX: a rename is atomic, and durable once the folder is). The file of a killed writer stays in ``.tmp`` and hurts
+no one. ``.locks`` holds empty files for the two steps that must not cross: compare-and-replace, and refresh against delete.
 """
 
 from __future__ import annotations
@@ -162,7 +162,7 @@ class FolderBlobs:
 
     @contextlib.contextmanager
     def scratch(self) -> Iterator[IO[bytes]]:
-        """See `Blobs.scratch`. What the block itself raises of the system's is taken for the folder's trouble."""
+        """See `Blobs.scratch`. An error of the system that the block raises counts as the folder's trouble."""
         folder = self._root / _TEMPORARY
         with self._translated(_TEMPORARY):
             self._make_folder(folder)
@@ -196,7 +196,7 @@ class FolderBlobs:
 
     @staticmethod
     def _read(path: Path) -> Blob | None:
-        """What lies there, where it is a regular file of a size that the store writes: nothing else is ever opened for long."""
+        """The bytes of a regular file of a size that the store writes: nothing else is ever opened for long."""
         status = _status(path)
         if status is None:
             return None

@@ -1,4 +1,4 @@
-"""Where a store keeps what: the keys of chunks, manifests and aliases.
+"""The layout of a store: the keys of chunks, manifests and aliases.
 
 ::
 
@@ -40,7 +40,7 @@ def chunk_key(project: str, sha256: str) -> str:
 
 
 def chunk_prefix(project: str) -> str:
-    """What the keys of all of a project's chunks begin with."""
+    """The common beginning of the keys of a project's chunks."""
     return f"{project}/chunks/"
 
 
@@ -53,7 +53,7 @@ def manifest_key(project: str, symbol_id: SymbolId, kind: str) -> str:
 
 
 def manifest_prefix(project: str) -> str:
-    """What the keys of all of a project's manifests begin with."""
+    """The common beginning of the keys of a project's manifests."""
     return f"{project}/artifacts/"
 
 

@@ -1,7 +1,7 @@
-"""Which artifact has a name: its own id, or an alias that points to it.
+"""The names of artifacts: each has its own id, and aliases that point to it.
 
 A GNU build-id is checked against the file, so the artifact stored under it has it, whatever an alias says. A Go build id and a file
-id can't be checked: whoever has the name keeps it, as an alias or as its own id.
+id can't be checked: the artifact that has one keeps it, as an alias or as its own id.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is said of an artifact: its ids, its figures, why it falls short, and the manifest that a store keeps."""
+"""The documents about an artifact: its ids, its figures, why it falls short, and the manifest that a store keeps."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MAX_WARNING_CHARACTERS = 300
 """How long one of them may be: an answer of 500 artifacts is to stay a small document."""
 MAX_EVIDENCE = 64
 MAX_DESCRIPTION_SIZE_BYTES = 64 * 1024
-"""What a manifest may hold besides its chunks."""
+"""The size of all of a manifest but its chunks, at most."""
 _CHUNK_BYTES_PER_VALUE = 16
 """A chunk of a manifest is an object of two members, of 64 digits and more."""
 

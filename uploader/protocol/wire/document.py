@@ -93,7 +93,7 @@ class Document(Generic[T]):
         return {member.name: member.kind.write(getattr(value, member.field)) for member in self._members}
 
     def schema(self) -> Json:
-        """Where the OpenAPI document describes it."""
+        """A reference to its description in the OpenAPI document."""
         return {"$ref": f"#/components/schemas/{self.title}"}
 
     def described(self) -> Json:

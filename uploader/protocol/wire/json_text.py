@@ -9,7 +9,7 @@ from typing import Any
 Json = dict[str, Any]
 
 SURROGATE = re.compile("[\ud800-\udfff]")
-"""What stands in a text of Python for what no UTF-8 can spell."""
+"""The characters of a Python text that stand for bytes which are no UTF-8, or for halves of a character."""
 SHA256_HEX = re.compile(r"[0-9a-f]{64}")
 
 
@@ -22,7 +22,7 @@ class NotUnicode(MalformedMessage):
 
 
 def dumps(value: object) -> bytes:
-    r"""Compact JSON with sorted keys: the same value gives the same bytes. What UTF-8 can't spell is told by escapes, `bad\xff`."""
+    r"""Compact JSON with sorted keys: the same value gives the same bytes. Escapes tell what UTF-8 can't spell, `bad\xff`."""
     text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return SURROGATE.sub(lambda found: "\\" + _escape(found), text).encode("utf-8")
 

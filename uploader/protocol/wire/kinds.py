@@ -168,7 +168,7 @@ class Id:
         return str(value)
 
     def schema(self) -> Json:
-        """What it looks like."""
+        """Its length and its forms."""
         return {
             "type": "string",
             "maxLength": _MAX_ID_CHARACTERS,
@@ -197,7 +197,7 @@ class Several:
         return [self._kind.write(one) for one in value]
 
     def schema(self) -> Json:
-        """What they are, and how many at most."""
+        """Their kind, and how many there are at most."""
         bound = {} if self._limit is None else {"maxItems": self._limit}
         return {"type": "array", "items": self._kind.schema(), **bound}
 
@@ -244,7 +244,7 @@ class Counts:
         return {str(key): count for key, count in sorted(value.items())}
 
     def schema(self) -> Json:
-        """What they are."""
+        """Any names, with counts."""
         return {"type": "object", "additionalProperties": COUNT.schema()}
 
 
@@ -277,4 +277,4 @@ QUALITY = QualityLabel()
 ID = Id()
 SHA256 = Text(SHA256_HEX, "a SHA-256 in lowercase hex is needed", description="SHA-256 in lowercase hex")
 KIND = Text(KIND_FORM, "lowercase letters, digits and hyphens are needed")
-"""What is kept of a binary: ``gsym`` is the only one so far."""
+"""A kind of artifact: ``gsym`` is the only one so far."""
