@@ -1,4 +1,4 @@
-"""What `symup init` proposes: a step or an include in the pipeline that builds, a workflow where none does, the settings."""
+"""The proposals of `symup init`: a step or an include in the pipeline that builds, a workflow where none does, the settings."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _BUILD_HERE = "./build.sh"
 
 @frozen
 class Pin:
-    """What a pipeline names of symup: the commit of this release, or its tag where the commit isn't known."""
+    """The version of symup that a pipeline names: the commit of this release, or its tag where the commit isn't known."""
 
     commit: str | None
 

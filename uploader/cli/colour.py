@@ -18,7 +18,7 @@ OF_STATE = {
     "missing": YELLOW,
     "failed": RED,
 }
-"""What a line about a file begins with, as reports word it."""
+"""The beginnings of lines about files, as reports word them."""
 
 
 def wanted(stream: TextIO, environ: Mapping[str, str] | None = None) -> bool:

@@ -24,7 +24,7 @@ Exit codes: 0 done, 1 some file failed, 2 usage, 3 nothing with symbols found, 4
 """
 
 COMPLETION_VARIABLE = "_SYMUP_COMPLETE"
-"""Where it is set, typer answers a shell's question for completions and runs no command."""
+"""A variable by which a shell asks typer for completions, so that no command runs."""
 
 COMMANDS = {
     "upload": "Send what the store lacks of the symbols of binaries.",
@@ -101,9 +101,9 @@ def _options(
 
 
 def _usage(problem: Exception) -> UsageError | None:
-    """What typer found wrong with the command line; None for an error of another kind.
+    """The trouble that typer found with the command line; None for an error of another kind.
 
-    Known by what it can do: where the class lives differs between typer's versions.
+    The class is known by its methods: its module differs between typer's versions.
     """
     if not hasattr(problem, "format_message"):
         return None

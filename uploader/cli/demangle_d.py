@@ -52,7 +52,7 @@ _NUMBER = re.compile("[0-9]+")
 
 
 class _UnreadableError(Exception):
-    """What stands there is no name of D's, or one that this reader doesn't know."""
+    """The text is no name of D's, or one that this reader doesn't know."""
 
 
 def demangle_d(name: str) -> str:
@@ -118,7 +118,7 @@ class _Reader:
         return int(digits)
 
     def back(self) -> int:
-        """Where the back reference leads that stands behind the ``Q`` just read: so many letters before it, base 26."""
+        """The target of the back reference behind the ``Q`` just read: so many letters before it, base 26."""
         begin, distance = self.at - 1, 0
         while "A" <= (letter := self.next()) <= "Z":
             distance = distance * 26 + ord(letter) - 65
@@ -128,7 +128,7 @@ class _Reader:
         return begin - distance
 
     def elsewhere(self, at: int, what: str) -> str:
-        """What a back reference leads to: an identifier, a type or a delegate's."""
+        """Reads the target of a back reference: an identifier, a type or a delegate's."""
         self.spend()
         behind, self.at = self.at, at
         readable = {"type": self.type, "identifier": self.identifier, "delegate": self.delegate}[what]()

@@ -1,7 +1,7 @@
 """Reads mangled names on stdin, a line each, and answers each with a line: the readable name, or nothing.
 
 A process of its own, started by `uploader.cli.demangle`: a crafted name of 200 bytes can make any demangler write gigabytes, so this
-one runs with little memory, and whoever asks stops waiting.
+one runs with little memory, and the process that asks stops waiting.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def main() -> None:
 
         resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
     except (ImportError, ValueError, OSError):
-        # Not every system can limit it; the time limit of who asks still holds.
+        # Not every system can limit it; the time limit of the process that asks still holds.
         pass
     for line in sys.stdin:
         sys.stdout.write(readable(line.rstrip("\n")) + "\n")

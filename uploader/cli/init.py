@@ -28,7 +28,7 @@ class Proposal:
     job: BuildJob | None = None
     advice: tuple[str, ...] = ()
     by_hand: tuple[str, ...] = ()
-    """What a person has to do besides, for the files to have any effect."""
+    """Steps that a person has to take besides, for the files to have any effect."""
 
 
 def command(

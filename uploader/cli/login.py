@@ -16,7 +16,7 @@ MAX_TOKEN_CHARACTERS = 64 * 1024
 
 
 CONTEXT = {"allow_extra_args": True, "ignore_unknown_options": True}
-"""What does not belong there may be a token: it must not be shown in a message about it."""
+"""A word that does not belong there may be a token: no message about it may show it."""
 
 
 def command(

@@ -37,7 +37,7 @@ def run(arguments: list[str], *, debug: bool = False) -> int:
     lost = terminal.undelivered()
     if lost is None:
         return code
-    # What the run itself came to says more.
+    # The run's own exit code says more.
     problem = SymupError(
         f"stdout did not take the whole result: {lost.strerror or lost}",
         remedy="Send it where there is room, and run it again.",
@@ -136,7 +136,7 @@ def _open_standard_streams() -> None:
 def _end(code: int) -> NoReturn:
     """Ends the process at once, without waiting for workers that an interruption left behind."""
     for stream in (sys.stdout, sys.stderr):
-        # What could not be written has been told by now.
+        # Output that could not be written has been told of by now.
         with contextlib.suppress(OSError):
             stream.flush()
     os._exit(code)

@@ -1,4 +1,4 @@
-"""What `login`, `logout` and `whoami` share: a server's URL in the one spelling that tokens are kept under, and asking it."""
+"""The common parts of `login`, `logout` and `whoami`: a server's URL in the one spelling that tokens are kept under, and asking it."""
 
 from __future__ import annotations
 

@@ -153,12 +153,13 @@ def _document(stock: Stock, url: str, project: str) -> dict[str, Any]:
 
 
 def _manifest_object(manifest: Manifest) -> dict[str, Any]:
-    from uploader.report.json import figures_object, identity_members, provenance_members
+    from uploader.protocol.wire.artifacts import FIGURES
+    from uploader.report.json import identity_members, provenance_members
 
     return {
         **identity_members(manifest.identity),
         "quality": manifest.quality.label,
-        "figures": figures_object(manifest.figures),
+        "figures": FIGURES.write(manifest.figures),
         "sources": list(manifest.sources),
         "file_name": manifest.file_name,
         "tool": manifest.tool,

@@ -1,4 +1,4 @@
-"""Where symup speaks: text for people on stderr, results on stdout, and how a run's progress shows in each setting."""
+"""All that symup says: text for people on stderr, results on stdout, and the progress of a run as each setting shows it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _DOING = {
 
 
 _lost: list[OSError] = []
-"""Why stdout, which holds what was asked for, did not take all of it."""
+"""The reason why stdout did not take the whole result."""
 
 
 def say(line: str) -> None:
@@ -51,7 +51,7 @@ def result(line: str, *, at_once: bool = False) -> bool:
 
 
 def announce(url: str) -> None:
-    """A server's URL as a line of its own on stdout, at once, for who waits for it."""
+    """Writes a server's URL as a line of its own to stdout, at once, for programs that wait for it."""
     result(url, at_once=True)
 
 
@@ -106,7 +106,7 @@ def _note_lost(stream: TextIO, error: OSError) -> None:
 
 
 def error(problem: SymupError) -> None:
-    """What went wrong, and what to do about it."""
+    """Tells of an error, and of its remedy."""
     say(f"{colour.painted('symup: error:', colour.RED, sys.stderr)} {printable(problem.message)}")
     if problem.remedy:
         say(f"  {colour.painted('try:', colour.CYAN, sys.stderr)} {printable(problem.remedy)}")

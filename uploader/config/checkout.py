@@ -71,7 +71,7 @@ def _is_free_of_links(store: Path, project: str) -> bool:
     if any(map(os.path.islink, waiting)):
         return False
     while waiting:
-        # What can't be listed is told by the store itself, in its own words.
+        # The store itself tells of folders that can't be listed, in its own words.
         with contextlib.suppress(OSError), os.scandir(waiting.pop()) as entries:
             for entry in entries:
                 if entry.is_symlink():

@@ -200,7 +200,7 @@ class Exchanges:
                         return response.status_code, response.headers, self._taken(response, max_size_bytes, read)
                     url = target
                 except _Garbled:
-                    # What else comes on this connection may be the answer to another question.
+                    # More bytes on this connection may be the answer to another question.
                     response.extensions["network_stream"].close()
                     raise
                 finally:

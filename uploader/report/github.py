@@ -7,13 +7,14 @@ import secrets
 from collections.abc import Iterator, Sequence
 
 from uploader.errors import ExitCode
-from uploader.judgement import advice, function_coverage, line_coverage
+from uploader.judgement import function_coverage, line_coverage
 from uploader.model import Outcome
 from uploader.report.groups import (
     Group,
     advices,
     group_of,
     grouped,
+    sentences,
     worst_first,
 )
 from uploader.report.run import Run
@@ -150,9 +151,7 @@ def _row(outcome: Outcome) -> str:
     quality = "" if outcome.quality is None else outcome.quality.label
     out = outcome.compressed_size_bytes or outcome.gsym_size_bytes
     sizes = f"{size(outcome.input_size_bytes)} → {size(out)}" if out else size(outcome.input_size_bytes)
-    why = _md(outcome.reason)
-    more = [text for text in (*outcome.warnings[:2], advice(outcome) or "") if text]
-    why += "".join(f"<br>{_md(text)}" for text in more)
+    why = "<br>".join(_md(text) for text in sentences(outcome, warnings=2))
     return (
         f"| {outcome.decision.value} | {quality} | {_code(outcome.path)} | {percent(function_coverage(outcome))} "
         f"| {percent(line_coverage(outcome))} | {sizes} | {why} |\n"
@@ -160,9 +159,9 @@ def _row(outcome: Outcome) -> str:
 
 
 def _annotation(kind: str, outcome: Outcome) -> str:
-    said = [outcome.reason, *outcome.warnings[:2], advice(outcome) or ""]
+    said = sentences(outcome, warnings=2)
     title = f"symup: {group_of(outcome).value.lower()}"
-    return f"::{kind} file={_property(outcome.path)},title={_property(title)}::{_data('. '.join(filter(None, said)))}"
+    return f"::{kind} file={_property(outcome.path)},title={_property(title)}::{_data('. '.join(said))}"
 
 
 def _some(lines: list[str], kind: str) -> Iterator[str]:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import html
-from collections.abc import Sequence
 from typing import Any
 
 from uploader.errors import ExitCode
-from uploader.judgement import advice
 from uploader.model import Decision, Outcome
-from uploader.report.groups import Group, group_of, worst_first
+from uploader.report.groups import Group, group_of, sentences, worst_first
 from uploader.report.run import Run
 from uploader.words import printable
 
@@ -99,8 +97,7 @@ def _is_skipped(outcome: Outcome) -> bool:
 
 
 def _told(outcome: Outcome) -> str:
-    parts: Sequence[str] = (outcome.reason, *outcome.warnings[:3], advice(outcome) or "")
-    return ". ".join(part for part in parts if part)
+    return ". ".join(sentences(outcome, warnings=3))
 
 
 def _text(text: str) -> str:

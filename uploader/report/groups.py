@@ -70,6 +70,11 @@ def measured(figures: Figures) -> str:
     return told
 
 
+def sentences(outcome: Outcome, *, warnings: int) -> list[str]:
+    """The reason, the first so many warnings, and advice."""
+    return [text for text in (outcome.reason, *outcome.warnings[:warnings], advice(outcome)) if text]
+
+
 def remedy_of(outcome: Outcome) -> str | None:
     """The remedy for a file that needs care, or that has one of its own."""
     return advice(outcome) if group_of(outcome).needs_care else outcome.remedy

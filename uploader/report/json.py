@@ -9,7 +9,8 @@ from typing import Any
 
 from uploader.errors import SymupError
 from uploader.judgement import concerns
-from uploader.model import Figures, Identity, Outcome, Provenance
+from uploader.model import Identity, Outcome, Provenance
+from uploader.protocol.wire.artifacts import FIGURES
 from uploader.report.groups import remedy_of
 from uploader.report.run import Run
 
@@ -67,7 +68,7 @@ def outcome_object(outcome: Outcome) -> dict[str, Any]:
         **identity_members(outcome.identity),
         "quality": None if outcome.quality is None else outcome.quality.label,
         "concerns": sorted(concern.value for concern in concerns(outcome)),
-        "figures": None if outcome.figures is None else figures_object(outcome.figures),
+        "figures": None if outcome.figures is None else FIGURES.write(outcome.figures),
         "input_size_bytes": outcome.input_size_bytes,
         "gsym_size_bytes": outcome.gsym_size_bytes,
         "compressed_size_bytes": outcome.compressed_size_bytes,
@@ -94,23 +95,6 @@ def identity_members(identity: Identity | None) -> dict[str, Any]:
     if identity is None:
         return {"id": None, "aliases": []}
     return {"id": str(identity.primary), "aliases": [str(alias) for alias in identity.aliases]}
-
-
-def figures_object(figures: Figures) -> dict[str, Any]:
-    """The numbers behind a quality."""
-    return {
-        "executable_bytes": figures.executable_bytes,
-        "function_bytes": figures.function_bytes,
-        "line_bytes": figures.line_bytes,
-        "inline_bytes": figures.inline_bytes,
-        "functions": figures.functions,
-        "inlines": figures.inlines,
-        "line_rows": figures.line_rows,
-        "by_source": {str(source): count for source, count in sorted(figures.by_source.items())},
-        "dropped_ranges": figures.dropped_ranges,
-        "cut_ranges": figures.cut_ranges,
-        "widened_ranges": figures.widened_ranges,
-    }
 
 
 def error_object(error: SymupError | None) -> dict[str, Any] | None:

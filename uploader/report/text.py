@@ -94,7 +94,7 @@ def _listed(outcomes: Sequence[Outcome], *, verbose: bool = False) -> Iterator[s
     for outcome in outcomes:
         yield from _lines(outcome, width)
         remedy = remedy_of(outcome)
-        # What failed is looked at alone; many files with one warning are one thing to do.
+        # A failed file is looked at alone; many files with one warning are one thing to do.
         if remedy and (outcome.exit_code or (outcome.warnings and remedy not in told_remedies)):
             told_remedies.add(remedy)
             yield f"      try: {printable(remedy)}"

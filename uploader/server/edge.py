@@ -42,5 +42,5 @@ class Edge:
             cause = error.__cause__ if isinstance(error, RuntimeError) else error
             if not begun or not isinstance(cause, SymupError):
                 raise
-            # The answer breaks off here, and the server closes the connection: who reads to Content-Length knows.
+            # The answer breaks off here, and the server closes the connection: a client that reads to Content-Length knows.
             _log.error("%s %s breaks off: %s", scope["method"], scope["path"], cause.message)

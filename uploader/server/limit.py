@@ -38,7 +38,7 @@ class BodyLimit:
             if declared > self._max_size_bytes:
                 raise BodyTooLarge(self._max_size_bytes)
             if whole:
-                # What is left to receive is the end of the connection; an answer may take as long as it likes.
+                # Only the end of the connection is left to receive; an answer may take as long as it likes.
                 return await receive()
             try:
                 message = await asyncio.wait_for(receive(), self._silence_seconds)

@@ -80,7 +80,7 @@ def _on_symup_error(request: Request, error: Exception) -> JSONResponse:
         if isinstance(error, kind):
             headers = {"WWW-Authenticate": 'Bearer realm="symup"'} if status == 401 else None
             return trouble(status, code, error.message, error.remedy, headers=headers)
-    # What remains is the store's own trouble: its text names the server's folders, which are the server's business.
+    # The rest is the store's own trouble: its text names the server's folders, which are the server's business.
     _log.error("%s %s: %s", request.method, request.url.path, error.message)
     return trouble(507, "store_unusable", "the server can't use its store at present", "Tell who runs the server.")
 

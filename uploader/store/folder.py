@@ -28,7 +28,7 @@ from uploader.store.lock import exclusive
 _TEMPORARY = ".tmp"
 _LOCKS = ".locks"
 _LOCK_COUNT = 64
-# What was a file a moment ago may be a pipe now, or a link.
+# A path that held a file a moment ago may hold a pipe now, or a link.
 _READ_FLAGS = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 _MAX_FILE_SIZE_BYTES = 16 * 1024 * 1024
 

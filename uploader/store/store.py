@@ -95,7 +95,7 @@ class SymbolStore:
         return Committed(stored=True, reason=f"replaced quality {was} by {now}" + (", forced" if force else ""))
 
     def manifest(self, symbol_id: SymbolId, kind: str = GSYM_KIND) -> Manifest | None:
-        """The manifest that is stored for an id, or for the id that it is an alias of. Raises `StoreDamaged`, also where chunks are lost."""
+        """The manifest of the artifact that has this id, or this alias. Raises `StoreDamaged`, also where chunks are lost."""
         holder = self._names.holder(symbol_id, kind)
         stored = None if holder is None else self._entry(holder, kind)
         if stored is None:
