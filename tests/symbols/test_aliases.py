@@ -7,12 +7,12 @@ from array import array
 from uploader.core.columns import NONE
 from uploader.symbols.aliases import REPEATS_PER_PIECE, attach_aliases
 from uploader.symbols.columns import NameTable, SymbolTable
-from uploader.symbols.merge import Plan
+from uploader.symbols.piece_plan import PiecePlan
 
 
 def attached(symbols: list[int], origin: list[int], aliases: dict[int, list[bytes]]) -> list[list[bytes]]:
     """The aliases of each piece of a table, whose pieces were cut from a plan's; ``symbols`` named these."""
-    plan = Plan(symbol=array("I", symbols))
+    plan = PiecePlan(symbol=array("I", symbols))
     table = SymbolTable(start=array("Q", range(len(origin))))
     names = NameTable()
     attach_aliases(table, plan, array("I", origin), lambda symbol: aliases.get(symbol, []), names)

@@ -47,7 +47,7 @@ def zeros(typecode: str, count: int) -> memoryview:
         raise MemoryError from error
 
 
-def zeros_each(typecodes: str, count: int) -> Iterator[memoryview]:
+def zeros_each(typecodes: str, count: int) -> Iterator[Any]:
     """A column of zeros for each type code, all of one size."""
     return (zeros(typecode, count) for typecode in typecodes)
 

@@ -32,7 +32,7 @@ from uploader.gsym.line_table_encoder import encode_line_tables
 from uploader.gsym.sharing import share_records
 from uploader.gsym.strings import StringTable
 from uploader.symbols.columns import SymbolTable
-from uploader.symbols.uses import count_uses, first_uses, used_ids
+from uploader.symbols.uses import tally, used_ids
 from uploader.values import frozen
 
 PIECES_A_SLICE = 2048
@@ -104,10 +104,8 @@ def _collect(table: SymbolTable, used_files: list[int]) -> _Tables:
 
 def _used_files(table: SymbolTable) -> list[int]:
     """The files that rows or call sites name, the most used first, so that the common ones have the short numbers; ``NO_FILE`` last."""
-    uses = count_uses((table.row_file, table.node_call_file), len(table.files))
-    used = list(first_uses((table.row_file, table.node_call_file), len(table.files)))
-    used.sort(key=lambda file: (file == NO_FILE, -uses[file]))
-    return used
+    uses, used = tally((table.row_file, table.node_call_file), len(table.files))
+    return sorted(used, key=lambda file: (file == NO_FILE, -uses[file]))
 
 
 def _file_numbers(table: SymbolTable, used_files: list[int]) -> array[int]:

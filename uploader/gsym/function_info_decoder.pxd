@@ -1,1 +1,2 @@
+from uploader.core.search cimport first_after
 from uploader.gsym.reader cimport GsymReader

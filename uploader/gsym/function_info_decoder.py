@@ -10,6 +10,7 @@ from array import array
 import cython
 
 from uploader.core.columns import taken
+from uploader.core.search import first_after
 from uploader.gsym.layout import (
     INFO_END,
     INFO_INLINE_TREE,
@@ -137,16 +138,8 @@ class _Decoder(GsymReader):
     @cython.exceptval(-1)
     def known(self, offset: cython.ulonglong) -> cython.bint:
         """Whether a record was read there before: functions that say the same may share one."""
-        low: cython.Py_ssize_t = 0
-        high: cython.Py_ssize_t = self.own_count
-        middle: cython.Py_ssize_t
-        while low < high:
-            middle = (low + high) >> 1
-            if self.own[middle] < offset:
-                low = middle + 1
-            else:
-                high = middle
-        return low < self.own_count and self.own[low] == offset
+        behind: cython.Py_ssize_t = first_after(self.own, 0, self.own_count, offset)
+        return behind > 0 and self.own[behind - 1] == offset
 
     @cython.cfunc
     @cython.nogil

@@ -10,6 +10,7 @@ from array import array
 import cython
 
 from uploader.core.columns import grown, taken
+from uploader.core.search import first_after
 from uploader.errors import MalformedGsym
 from uploader.gsym.layout import MAX_INLINE_DEPTH, MAX_UINT32, MAX_UINT64, Data, Header
 from uploader.gsym.payload_reader import PayloadReader, Payloads
@@ -75,21 +76,13 @@ class _Decoder(PayloadReader):
     def check_inside(self, node: cython.Py_ssize_t, parent: cython.Py_ssize_t) -> cython.int:
         """Holds a node's ranges to those of its parent; neighbouring ranges of the parent count as one."""
         low: cython.Py_ssize_t
-        high: cython.Py_ssize_t
-        middle: cython.Py_ssize_t
         item: cython.Py_ssize_t
         begin: cython.ulonglong
         parent_first: cython.Py_ssize_t = self.made.range_first[parent]
+        parent_last: cython.Py_ssize_t = self.made.range_first[parent + 1]
         for item in range(self.made.range_first[node], self.made.ranges):
             begin = self.made.range_start[item]
-            low = parent_first
-            high = self.made.range_first[parent + 1]
-            while high - low > 1:
-                middle = (low + high) // 2
-                if self.made.range_start[middle] <= begin:
-                    low = middle
-                else:
-                    high = middle
+            low = first_after(self.made.range_start, parent_first + 1, parent_last, begin) - 1
             if (
                 begin < self.made.range_start[low]
                 or begin >= self.made.range_end[low]

@@ -18,8 +18,9 @@ from uploader.sources.port import ColumnSource, ColumnsRead, Reading, TableSourc
 from uploader.symbols.aliases import attach_aliases
 from uploader.symbols.columns import NameTable, SourceColumns, SymbolTable
 from uploader.symbols.figures import count_functions, measure
-from uploader.symbols.merge import Plan, SymbolPieces, merge
+from uploader.symbols.merge import SymbolPieces, merge
 from uploader.symbols.nested import name_with_scopes
+from uploader.symbols.piece_plan import PiecePlan
 from uploader.symbols.range_counts import RangeCounts
 from uploader.symbols.shape import shape
 from uploader.symbols.stack import owner_of, stacked
@@ -146,7 +147,7 @@ def _tables() -> tuple[TableSource, ...]:
     return tuple(source for source in registry.SOURCES if isinstance(source, TableSource))
 
 
-def _functions_of_columns(plan: Plan, names: Sequence[str], first_functions: Sequence[int]) -> dict[str, int]:
+def _functions_of_columns(plan: PiecePlan, names: Sequence[str], first_functions: Sequence[int]) -> dict[str, int]:
     """How many functions each source of columns gave, none of them counted twice but for parts with names of their own."""
     by_source = {}
     for number, name in enumerate(names):
@@ -161,7 +162,7 @@ def _functions_of_columns(plan: Plan, names: Sequence[str], first_functions: Seq
     return by_source
 
 
-def _functions_of_tables(plan: Plan, symbols: ElfSymbols) -> Counter[str]:
+def _functions_of_tables(plan: PiecePlan, symbols: ElfSymbols) -> Counter[str]:
     """How many functions each source of plain symbols gave that no columns have, none of them counted twice."""
     alone = {symbol for function, symbol in zip(plan.function, plan.symbol, strict=True) if function == NONE}
     tables = _tables()

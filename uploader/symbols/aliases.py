@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from uploader.core.columns import NONE
 from uploader.symbols.columns import NameTable, SymbolTable
-from uploader.symbols.merge import Plan
+from uploader.symbols.piece_plan import PiecePlan
 
 REPEATS_PER_PIECE = 8
 """A function in several pieces has its aliases at each, until all these repeats are so many times the pieces: no bound is known
@@ -16,7 +16,7 @@ for how often a symbol with a million names may be cut."""
 
 def attach_aliases(
     table: SymbolTable,
-    plan: Plan,
+    plan: PiecePlan,
     origin: Sequence[int],
     aliases_of: Callable[[int], Sequence[bytes]],
     names: NameTable,

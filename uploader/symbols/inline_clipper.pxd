@@ -1,5 +1,6 @@
 cimport cython
 
+from uploader.core.search cimport first_after
 from uploader.symbols.ordering cimport order_by
 from uploader.symbols.source_view cimport SourceView
 from uploader.symbols.table_columns cimport GrowingTable

@@ -10,6 +10,7 @@ from array import array
 import cython
 
 from uploader.core.columns import zeros
+from uploader.core.search import first_after
 from uploader.symbols.ordering import order_by
 from uploader.symbols.range_counts import RangeCounts
 from uploader.symbols.siblings import part_siblings
@@ -119,16 +120,8 @@ class InlineClipper:
         self, start: cython.ulonglong, end: cython.ulonglong, parent: cython.uint, room: cython.Py_ssize_t
     ) -> cython.int:
         """Puts what of a range lies in the ranges of the last node of a depth, while there are fewer than ``room``."""
-        low: cython.Py_ssize_t = self.level_first[parent]
         last: cython.Py_ssize_t = self.level_last[parent]
-        high: cython.Py_ssize_t = last
-        middle: cython.Py_ssize_t
-        while low < high:
-            middle = (low + high) >> 1
-            if self.made.range_end[middle] <= start:
-                low = middle + 1
-            else:
-                high = middle
+        low: cython.Py_ssize_t = first_after(self.made.range_end, self.level_first[parent], last, start)
         while low < last and self.made.range_start[low] < end and self.made.ranges < room:
             self._put_clipped(start, end, self.made.range_start[low], self.made.range_end[low])
             low += 1

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import cython
 
-from uploader.core.columns import first_of, zeros
+from uploader.core.columns import first_of, zeros, zeros_each
 from uploader.symbols.ordering import order_by
 from uploader.values import frozen
 
@@ -21,6 +21,24 @@ class Pieces:
     start: array[int]
     end: array[int]
     of: array[int]
+
+
+@cython.final
+@cython.cclass
+class PieceColumns:
+    """Views of the columns of pieces, and how many of them there are."""
+
+    def __init__(self, pieces: Pieces, count: int) -> None:
+        self.start, self.end, self.of = pieces.start, pieces.end, pieces.of
+        self.count = count
+
+    def put(self, start: cython.ulonglong, end: cython.ulonglong, of: cython.uint) -> cython.int:
+        """Puts another piece, for which there is room."""
+        self.start[self.count] = start
+        self.end[self.count] = end
+        self.of[self.count] = of
+        self.count += 1
+        return 0
 
 
 @cython.final
@@ -39,9 +57,7 @@ class _Ranges:
         self.start = start
         self.end = end
         self.count = len(start)
-        self.backward = zeros("Q", self.count)
-        self.order = zeros("I", self.count)
-        self.spare = zeros("I", self.count)
+        self.backward, self.order, self.spare = zeros_each("QII", self.count)
 
     @cython.cfunc
     @cython.nogil
@@ -96,14 +112,10 @@ def cut(start: array[int], end: array[int], order: array[int] | None = None) -> 
     if not len(start):
         return Pieces(start=array("Q"), end=array("Q"), of=array("I"))
     by = order if order is not None else array("I", range(len(start)))
-    room = 2 * len(by) + 1
-    pieces = zeros("Q", room), zeros("Q", room), zeros("I", room)
-    count = _cut(start, end, by, zeros("I", len(by) + 1), *pieces)
-    return Pieces(
-        start=first_of(pieces[0], count),
-        end=first_of(pieces[1], count),
-        of=first_of(pieces[2], count),
-    )
+    starts, ends, owners = zeros_each("QQI", 2 * len(by) + 1)
+    made = PieceColumns(Pieces(start=starts, end=ends, of=owners), 0)
+    _cut(start, end, by, made)
+    return Pieces(start=first_of(starts, made.count), end=first_of(ends, made.count), of=first_of(owners, made.count))
 
 
 def hidden(start: array[int], end: array[int], order: array[int], pieces: Pieces) -> tuple[int, int]:
@@ -113,18 +125,15 @@ def hidden(start: array[int], end: array[int], order: array[int], pieces: Pieces
     starts: cython.const[cython.ulonglong][::1] = start
     ends: cython.const[cython.ulonglong][::1] = end
     which: cython.const[cython.uint][::1] = order
-    piece_start: cython.const[cython.ulonglong][::1] = pieces.start
-    piece_end: cython.const[cython.ulonglong][::1] = pieces.end
-    of: cython.const[cython.uint][::1] = pieces.of
     shown: cython.ulonglong[::1] = zeros("Q", len(start))
+    cut_to: PieceColumns = PieceColumns(pieces, len(pieces.of))
     ranges: cython.Py_ssize_t = len(order)
-    count: cython.Py_ssize_t = len(pieces.of)
     whole: cython.Py_ssize_t = 0
     part: cython.Py_ssize_t = 0
     i: cython.Py_ssize_t
     with cython.nogil:
-        for i in range(count):
-            shown[of[i]] += piece_end[i] - piece_start[i]
+        for i in range(cut_to.count):
+            shown[cut_to.of[i]] += cut_to.end[i] - cut_to.start[i]
         for i in range(ranges):
             if shown[which[i]] == 0:
                 whole += 1
@@ -133,25 +142,13 @@ def hidden(start: array[int], end: array[int], order: array[int], pieces: Pieces
     return whole, part
 
 
-def _cut(
-    start_column: Sequence[int],
-    end_column: Sequence[int],
-    order_column: Sequence[int],
-    open_column: Sequence[int],
-    piece_start_column: Sequence[int],
-    piece_end_column: Sequence[int],
-    piece_of_column: Sequence[int],
-) -> int:
+def _cut(start_column: array[int], end_column: array[int], order_column: array[int], made: PieceColumns) -> None:
     start: cython.const[cython.ulonglong][::1] = start_column
     end: cython.const[cython.ulonglong][::1] = end_column
     order: cython.const[cython.uint][::1] = order_column
-    opened: cython.uint[::1] = open_column
-    piece_start: cython.ulonglong[::1] = piece_start_column
-    piece_end: cython.ulonglong[::1] = piece_end_column
-    piece_of: cython.uint[::1] = piece_of_column
+    opened: cython.uint[::1] = zeros("I", len(order_column) + 1)
     n: cython.Py_ssize_t = len(order_column)
     depth: cython.Py_ssize_t = 0
-    count: cython.Py_ssize_t = 0
     cursor: cython.ulonglong = 0
     inner: cython.uint
     i: cython.Py_ssize_t
@@ -161,19 +158,12 @@ def _cut(
                 inner = opened[depth - 1]
                 depth -= 1
                 if cursor < end[inner]:
-                    piece_start[count] = cursor
-                    piece_end[count] = end[inner]
-                    piece_of[count] = inner
-                    count += 1
+                    made.put(cursor, end[inner], inner)
                     cursor = end[inner]
             if i == n:
                 break
             if depth > 0 and cursor < start[order[i]]:
-                piece_start[count] = cursor
-                piece_end[count] = start[order[i]]
-                piece_of[count] = opened[depth - 1]
-                count += 1
+                made.put(cursor, start[order[i]], opened[depth - 1])
             cursor = start[order[i]]
             opened[depth] = order[i]
             depth += 1
-    return count

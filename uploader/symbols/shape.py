@@ -14,7 +14,7 @@ from uploader.core.columns import NONE, taken
 from uploader.symbols.call_sites import join_call_sites
 from uploader.symbols.columns import NameTable, SourceColumns, SymbolTable
 from uploader.symbols.joining import Growing
-from uploader.symbols.merge import Plan
+from uploader.symbols.piece_plan import PiecePlan
 from uploader.symbols.range_counts import RangeCounts
 from uploader.symbols.shaper import MAX_PIECES_WITH_INLINES, Shaper
 from uploader.symbols.uses import first_uses
@@ -127,7 +127,7 @@ def _joined(parts: deque[_Part]) -> tuple[SymbolTable, array[int]]:
     return table, origins.items
 
 
-def _shape(source: SourceColumns, plan: Plan, first: int, last: int, begun: Event | None = None) -> _Part:
+def _shape(source: SourceColumns, plan: PiecePlan, first: int, last: int, begun: Event | None = None) -> _Part:
     """Shapes the plan's pieces ``first:last``; ``begun`` is set when the interpreter is about to be left to others for long."""
     # Behind the first part the others will stand.
     shaper = Shaper(source, share=((last - first) if first else len(plan.start)) / max(len(plan.start), 1))
@@ -139,7 +139,7 @@ def _shape(source: SourceColumns, plan: Plan, first: int, last: int, begun: Even
     return _Part(table=table, origins=shaper.origins(), lost=shaper.lost_count(), range_counts=shaper.range_counts())
 
 
-def _shape_beside(source: SourceColumns, plan: Plan, threads: int) -> tuple[deque[_Part], array[int]]:
+def _shape_beside(source: SourceColumns, plan: PiecePlan, threads: int) -> tuple[deque[_Part], array[int]]:
     """All parts of a plan in order, and the new numbers of the names, which are sorted while other threads shape."""
     pieces = len(plan.start)
     # This thread has the names to sort first, which takes half as long as all that is shaped.
@@ -172,7 +172,7 @@ def _sort_names(names: NameTable) -> array[int]:
 
 def shape(
     source: SourceColumns,
-    plan: Plan,
+    plan: PiecePlan,
     *,
     threads: int = 1,
     warnings: list[str] | None = None,
@@ -208,7 +208,7 @@ def shape(
     return table, origin
 
 
-def _without_endless_repeats(source: SourceColumns, plan: Plan) -> tuple[Plan, int]:
+def _without_endless_repeats(source: SourceColumns, plan: PiecePlan) -> tuple[PiecePlan, int]:
     """A plan in which no function with many inlines has them cut out of more than a bounded number of pieces; and how many lost them."""
     pieces_of = Counter(plan.function)
     endless = {

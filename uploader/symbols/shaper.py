@@ -11,9 +11,10 @@ from array import array
 import cython
 
 from uploader.core.columns import NONE
+from uploader.core.search import first_after
 from uploader.symbols.columns import SourceColumns, SymbolTable
 from uploader.symbols.inline_clipper import InlineClipper
-from uploader.symbols.merge import Plan
+from uploader.symbols.piece_plan import PiecePlan, PlanColumns
 from uploader.symbols.range_counts import RangeCounts
 from uploader.symbols.source_view import SourceView
 from uploader.symbols.table_columns import GrowingTable
@@ -50,40 +51,30 @@ class Shaper:
         self.source = SourceView(source)
         self.inlines = InlineClipper(self.source, self.made)
 
-    def run(self, plan: Plan, first: int, last: int) -> None:
+    def run(self, plan: PiecePlan, first: int, last: int) -> None:
         """Shapes the plan's pieces ``first:last``."""
         begin: cython.Py_ssize_t = first
         stop: cython.Py_ssize_t = last
         if begin >= stop:
             return
-        start: cython.ulonglong[::1] = plan.start
-        end: cython.ulonglong[::1] = plan.end
-        name: cython.uint[::1] = plan.name
-        function: cython.uint[::1] = plan.function
-        table: cython.uint[::1] = plan.table
-        early: cython.uint[::1] = plan.early
+        columns: PlanColumns = PlanColumns(plan, len(plan.start))
         i: cython.Py_ssize_t
         with cython.nogil:
             for i in range(begin, stop):
-                self._piece(i, start[i], end[i], name[i], function[i], table[i], early[i])
+                self._piece(columns, i)
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1)
-    def _piece(
-        self,
-        plan_index: cython.uint,
-        start: cython.ulonglong,
-        end: cython.ulonglong,
-        name: cython.uint,
-        function: cython.uint,
-        table: cython.uint,
-        early: cython.uint,
-    ) -> cython.int:
+    def _piece(self, plan: PlanColumns, index: cython.Py_ssize_t) -> cython.int:
         """Cuts one piece into parts that have lines throughout and parts that have none.
 
         Its first ``early`` bytes belong to the part behind them, with a row of line 0.
         """
+        start: cython.ulonglong = plan.start[index]
+        end: cython.ulonglong = plan.end[index]
+        function: cython.uint = plan.function[index]
+        table: cython.uint = plan.table[index]
         first: cython.Py_ssize_t = 0
         last: cython.Py_ssize_t = 0
         row: cython.Py_ssize_t = -1
@@ -93,12 +84,12 @@ class Shaper:
         if table != NOBODY:
             first = self.source.table_first[table]
             last = self.source.table_first[table + 1]
-            row = self._row_before(first, last, start)
+            row = first_after(self.source.row_address, first, last, start) - 1
         while part < end:
-            self.made.open_piece(plan_index, part, name)
+            self.made.open_piece(index, part, plan.name[index])
             stop = end
             if table != NOBODY:
-                row = self._put_lines(row, first, last, part, end, early if part == start else 0)
+                row = self._put_lines(row, first, last, part, end, plan.early[index] if part == start else 0)
                 if row < last and self.source.row_address[row] < end:
                     stop = self.source.row_address[row]
             if function != NOBODY:
@@ -162,24 +153,6 @@ class Shaper:
                 self.made.put_row(self.source.row_address[row], file, line)
             row += 1
         return row
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-2)
-    def _row_before(
-        self, first: cython.Py_ssize_t, last: cython.Py_ssize_t, address: cython.ulonglong
-    ) -> cython.Py_ssize_t:
-        """The last row of ``first:last`` that is not behind an address, or ``first - 1``."""
-        low: cython.Py_ssize_t = first
-        high: cython.Py_ssize_t = last
-        middle: cython.Py_ssize_t
-        while low < high:
-            middle = (low + high) >> 1
-            if self.source.row_address[middle] <= address:
-                low = middle + 1
-            else:
-                high = middle
-        return low - 1
 
     @cython.cfunc
     @cython.nogil

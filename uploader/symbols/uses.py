@@ -12,25 +12,40 @@ from uploader.core.columns import NONE
 NOBODY = cython.declare(cython.uint, NONE)
 
 
-def count_uses(columns: Iterable[array[int]], size: int) -> array[int]:
-    """How often each id below ``size`` occurs in the columns, which hold no other. Releases the GIL."""
+def tally(columns: Iterable[array[int]], size: int) -> tuple[array[int], array[int]]:
+    """How often each id below ``size`` occurs in the columns, and those that do, in the order of their first use.
+
+    ``NONE`` is no id, and there is no other from ``size`` on. Releases the GIL.
+    """
     counts = array("Q", [0]) * size
+    order = array("I", [0]) * size
     seen: cython.ulonglong[::1] = counts
+    found: cython.uint[::1] = order
+    count: cython.Py_ssize_t = 0
     i: cython.Py_ssize_t
     for column in columns:
         ids: cython.uint[::1] = column
         length: cython.Py_ssize_t = len(column)
         with cython.nogil:
             for i in range(length):
-                seen[ids[i]] += 1
-    return counts
+                if ids[i] != NOBODY:
+                    if seen[ids[i]] == 0:
+                        found[count] = ids[i]
+                        count += 1
+                    seen[ids[i]] += 1
+    return counts, order[:count]
+
+
+def first_uses(columns: Iterable[array[int]], size: int) -> array[int]:
+    """The ids that `tally` finds, each once, in the order of their first use."""
+    return tally(columns, size)[1]
 
 
 def used_ids(columns: Iterable[array[int]], size: int) -> array[int]:
-    """The ids below ``size`` that occur in the columns, each once, ascending. Releases the GIL."""
-    ids = array("I", [0]) * size
+    """The ids that `tally` finds, each once, ascending."""
+    counts, ids = tally(columns, size)
+    seen: cython.ulonglong[::1] = counts
     out: cython.uint[::1] = ids
-    seen: cython.ulonglong[::1] = count_uses(columns, size)
     total: cython.Py_ssize_t = size
     count: cython.Py_ssize_t = 0
     i: cython.Py_ssize_t
@@ -39,26 +54,4 @@ def used_ids(columns: Iterable[array[int]], size: int) -> array[int]:
             if seen[i] != 0:
                 out[count] = i
                 count += 1
-    return ids[:count]
-
-
-def first_uses(columns: Iterable[array[int]], size: int) -> array[int]:
-    """The ids below ``size`` that occur in the columns, each once, in the order of their first use; ``NONE`` is no id.
-
-    Releases the GIL.
-    """
-    order = array("I", [0]) * size
-    found: cython.uint[::1] = order
-    seen: cython.uchar[::1] = bytearray(size)
-    count: cython.Py_ssize_t = 0
-    i: cython.Py_ssize_t
-    for column in columns:
-        ids: cython.uint[::1] = column
-        length: cython.Py_ssize_t = len(column)
-        with cython.nogil:
-            for i in range(length):
-                if ids[i] != NOBODY and seen[ids[i]] == 0:
-                    seen[ids[i]] = 1
-                    found[count] = ids[i]
-                    count += 1
-    return order[:count]
+    return ids

@@ -1,5 +1,7 @@
 cimport cython
 
+from uploader.core.search cimport first_after
+
 
 @cython.final
 cdef class CodeMap:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import cython
 
+from uploader.core.search import first_after
 from uploader.objects.elf.headers import ET_REL
 
 if TYPE_CHECKING:
@@ -48,14 +49,7 @@ class CodeMap:
             return self.section_end[section]
         if not is_function or self.relocatable:
             return 0
-        low: cython.Py_ssize_t = 0
-        high: cython.Py_ssize_t = self.code_count
-        while low < high:
-            middle: cython.Py_ssize_t = (low + high) >> 1
-            if self.code_start[middle] <= value:
-                low = middle + 1
-            else:
-                high = middle
-        if low > 0 and value < self.code_end[low - 1]:
-            return self.code_end[low - 1]
+        behind: cython.Py_ssize_t = first_after(self.code_start, 0, self.code_count, value)
+        if behind > 0 and value < self.code_end[behind - 1]:
+            return self.code_end[behind - 1]
         return 0
