@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import unified_diff
 from pathlib import Path
 from typing import Annotated
@@ -18,6 +18,21 @@ from uploader.propose.repository import Repository, look
 from uploader.propose.workflows import BuildJob, Found, find, read_text
 from uploader.values import frozen
 from uploader.words import printable
+
+_OWN_FILES = (ci_jobs.SETTINGS_FILE, ci_jobs.GITHUB_FILE, ci_jobs.GITLAB_FILE)
+
+
+@frozen
+class _Case:
+    """A repository, and what was asked for it."""
+
+    path: Path
+    repository: Repository
+    found: Found
+    job: str | None
+    """The name of the job to take."""
+    store: str | None
+    pin: ci_jobs.Pin
 
 
 @frozen
@@ -57,69 +72,71 @@ def command(
         raise UsageError(f"{path} is no folder", remedy="Name the folder of a repository.")
     store = None if to is None else _checked(to)
     repository = look(path)
-    found = find(path)
     if not (github or gitlab):
         gitlab = repository.has_gitlab and not repository.has_github
         github = not gitlab
-    pin = ci_jobs.Pin(commit=release.commit_of(ci_jobs.TAG))
-    proposals = []
-    if github:
-        proposals.append(_for_github(path, repository, found, job, store=store, pin=pin))
-    if gitlab:
-        proposals.append(_for_gitlab(path, repository, found, job, store=store, pin=pin))
+    case = _Case(
+        path=path,
+        repository=repository,
+        found=find(path),
+        job=job,
+        store=store,
+        pin=ci_jobs.Pin(commit=release.commit_of(ci_jobs.TAG)),
+    )
+    proposals = [*([_for_github(case)] if github else ()), *([_for_gitlab(case)] if gitlab else ())]
     files = {name: text for proposal in proposals for name, text in proposal.files.items()}
     files[ci_jobs.SETTINGS_FILE] = ci_jobs.settings(to=store)
-    own = (ci_jobs.SETTINGS_FILE, ci_jobs.GITHUB_FILE, ci_jobs.GITLAB_FILE)
-    kept = [name for name in files if name in own and (path / name).exists() and not force]
+    kept = [] if force else [name for name in files if name in _OWN_FILES and (path / name).exists()]
     changed = {name: text for name, text in files.items() if name not in kept}
     if not changed:
-        there = sorted({*kept, *found.sends_already})
+        there = sorted({*kept, *case.found.sends_already})
         told, verb = " and ".join(there), "is" if len(there) == 1 else "are"
         terminal.say(
             f"symup: nothing to propose: {printable(told)} {verb} there already; --force replaces what symup wrote"
         )
         return 0
+    _show_or_write(path, changed, write=write)
+    for name in kept:
+        terminal.say(f"symup: kept {printable(str(path / name))}, which is there already; --force replaces it")
+    advice = [line for proposal in proposals for line in proposal.advice]
+    for line in (*advice, *_next_steps(case, proposals, github=github, gitlab=gitlab, write=write)):
+        terminal.say(line)
+    return 0
+
+
+def _show_or_write(path: Path, files: Mapping[str, str], *, write: bool) -> None:
     if write:
-        _check_within(path, changed)
-    for name, text in changed.items():
+        _check_within(path, files)
+    for name, text in files.items():
         if write:
             _write(path / name, text)
             terminal.result(f"wrote {printable(str(path / name))}")
         else:
             _show(name, read_text(path / name), text)
-    for name in kept:
-        terminal.say(f"symup: kept {printable(str(path / name))}, which is there already; --force replaces it")
-    for proposal in proposals:
-        for line in proposal.advice:
-            terminal.say(line)
-    for line in _next_steps(repository, proposals, github=github, gitlab=gitlab, store=store, pin=pin, write=write):
-        terminal.say(line)
-    return 0
 
 
-def _for_github(
-    path: Path, repository: Repository, found: Found, name: str | None, *, store: str | None, pin: ci_jobs.Pin
-) -> Proposal:
+def _for_github(case: _Case) -> Proposal:
+    found = case.found
     sending = [one for one in found.sends_already if one.startswith(".github/") and one != ci_jobs.GITHUB_FILE]
-    if sending and name is None:
+    if sending and case.job is None:
         return Proposal(files={}, advice=(f"symup: {printable(sending[0])} sends symbols already",))
     jobs = [job for job in found.jobs if job.file.startswith(".github/") and job.file != ci_jobs.GITHUB_FILE]
-    chosen = _chosen(jobs, name)
+    chosen = _chosen(jobs, case.job)
     advice = _about_jobs(jobs, chosen, found)
     if chosen is None:
-        return Proposal(files={ci_jobs.GITHUB_FILE: ci_jobs.github(repository, to=store, pin=pin)}, advice=advice)
-    text = ci_jobs.with_step(read_text(path / chosen.file), chosen, to=store, pin=pin)
+        text = ci_jobs.github(case.repository, to=case.store, pin=case.pin)
+        return Proposal(files={ci_jobs.GITHUB_FILE: text}, advice=advice)
+    text = ci_jobs.with_step(read_text(case.path / chosen.file), chosen, to=case.store, pin=case.pin)
     return Proposal(files={chosen.file: text}, job=chosen, advice=advice)
 
 
-def _for_gitlab(
-    path: Path, repository: Repository, found: Found, name: str | None, *, store: str | None, pin: ci_jobs.Pin
-) -> Proposal:
+def _for_gitlab(case: _Case) -> Proposal:
+    path, found = case.path, case.found
     jobs = [job for job in found.jobs if job.file == ci_jobs.GITLAB_PIPELINE]
-    chosen = _chosen(jobs, name)
-    paths = repository.paths if chosen is None else chosen.paths
+    chosen = _chosen(jobs, case.job)
+    paths = case.repository.paths if chosen is None else chosen.paths
     may_miss = chosen is not None and chosen.may_miss
-    files = {ci_jobs.GITLAB_FILE: ci_jobs.gitlab(paths, to=store, pin=pin, may_miss=may_miss)}
+    files = {ci_jobs.GITLAB_FILE: ci_jobs.gitlab(paths, to=case.store, pin=case.pin, may_miss=may_miss)}
     advice = list(_about_jobs(jobs, chosen, found))
     by_hand: tuple[str, ...] = ()
     if ci_jobs.GITLAB_PIPELINE not in found.sends_already:
@@ -184,60 +201,45 @@ def _show(name: str, before: str, after: str) -> None:
 
 
 def _next_steps(
-    repository: Repository,
-    proposals: list[Proposal],
-    *,
-    github: bool,
-    gitlab: bool,
-    store: str | None,
-    pin: ci_jobs.Pin,
-    write: bool,
-) -> list[str]:
-    lines = [""]
-    own = not any(proposal.job for proposal in proposals)
-    paths = repository.paths
-    if own:
-        lines.append(
-            "No job that builds binaries for Linux was found. The proposed one builds anew, and its symbols fit only what it builds:"
-        )
-        where = f"where {repository.releaser} is run" if repository.releaser else "where you build what ships"
-        lines.append(f"  if you ship from elsewhere, run symup upload {where}, before anything strips.")
-    if own and repository.builds:
-        lines.append(f"Found: {', '.join(build.name for build in repository.builds)}. Symbols are looked for in")
-        lines.append(f"  {', '.join(repository.paths)}; change that where your binaries lie elsewhere.")
-        lines += [f"  {build.name}: {build.hint}" for build in repository.builds if build.hint]
-    elif own:
-        lines.append(
-            "How this repository builds can't be told. Put your build's commands and the paths of its binaries in."
-        )
-    else:
-        paths = next(proposal.job.paths for proposal in proposals if proposal.job)
-    if pin.commit is None:
-        lines.append(
-            f"The commit of {ci_jobs.TAG} could not be asked for, so the tag stands there, which can be moved. To pin it:"
-        )
-        lines.append(f"  git ls-remote {release.REPOSITORY} {ci_jobs.TAG}")
-    lines.append("Next:")
+    case: _Case, proposals: Sequence[Proposal], *, github: bool, gitlab: bool, write: bool
+) -> Iterator[str]:
+    yield ""
+    jobs = [proposal.job for proposal in proposals if proposal.job]
+    if not jobs:
+        yield from _about_own_job(case.repository)
+    if case.pin.commit is None:
+        yield f"The commit of {ci_jobs.TAG} could not be asked for, so the tag stands there, which can be moved. To pin it:"
+        yield f"  git ls-remote {release.REPOSITORY} {ci_jobs.TAG}"
+    yield "Next:"
     steps = [] if write else ["Read the diff. symup init --write writes it (symup init | git apply does as well)"]
     steps += [step for proposal in proposals for step in proposal.by_hand]
-    jobs = [proposal.job for proposal in proposals if proposal.job]
+    paths = jobs[0].paths if jobs else case.repository.paths
     missing = " --allow-missing" if any(job.may_miss for job in jobs) else ""
     if not any(job.wheels for job in jobs) and not any("$" in one for one in paths):
         steps.append("Try it here, without sending: symup upload " + " ".join(paths) + missing + " --dry-run")
     if github:
-        steps.append("GitHub: Settings > Secrets and variables > Actions: the secret SYMUP_TOKEN")
-        if store is None:
-            steps[-1] += ", the variable SYMUP_TO (the store's URL)"
+        variable = "" if case.store else ", the variable SYMUP_TO (the store's URL)"
+        steps.append("GitHub: Settings > Secrets and variables > Actions: the secret SYMUP_TOKEN" + variable)
     if gitlab:
-        steps.append("GitLab: Settings > CI/CD > Variables: SYMUP_TOKEN, masked")
-        if store is None:
-            steps[-1] += ", and SYMUP_TO (the store's URL)"
-    steps.append(
-        "Commit "
-        + ", ".join(dict.fromkeys(name for one in proposals for name in one.files))
-        + f" and {ci_jobs.SETTINGS_FILE}"
-    )
-    return [*lines, *(f"  {number}. {printable(step)}" for number, step in enumerate(steps, 1))]
+        variable = "" if case.store else ", and SYMUP_TO (the store's URL)"
+        steps.append("GitLab: Settings > CI/CD > Variables: SYMUP_TOKEN, masked" + variable)
+    changed = ", ".join(dict.fromkeys(name for one in proposals for name in one.files))
+    steps.append(f"Commit {changed} and {ci_jobs.SETTINGS_FILE}")
+    for number, step in enumerate(steps, 1):
+        yield f"  {number}. {printable(step)}"
+
+
+def _about_own_job(repository: Repository) -> Iterator[str]:
+    """Says what to think of when no job builds what ships, so that symup's own one builds."""
+    yield "No job that builds binaries for Linux was found. The proposed one builds anew, and its symbols fit only what it builds:"
+    where = f"where {repository.releaser} is run" if repository.releaser else "where you build what ships"
+    yield f"  if you ship from elsewhere, run symup upload {where}, before anything strips."
+    if not repository.builds:
+        yield "How this repository builds can't be told. Put your build's commands and the paths of its binaries in."
+        return
+    yield f"Found: {', '.join(build.name for build in repository.builds)}. Symbols are looked for in"
+    yield f"  {', '.join(repository.paths)}; change that where your binaries lie elsewhere."
+    yield from (f"  {build.name}: {build.hint}" for build in repository.builds if build.hint)
 
 
 def _checked(to: str) -> str:

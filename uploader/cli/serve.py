@@ -48,14 +48,9 @@ def command(
 
     Example: symup serve --store /srv/symbols --create --port 8753
     """
-    from uploader.config.reading import size_bytes_of
-    from uploader.server.serve import DEFAULT_REQUEST_SIZE_BYTES, insist_on_libraries, serve
+    from uploader.server.serve import insist_on_libraries, serve
 
-    said = max_request_size or os.environ.get("SYMUP_MAX_REQUEST_SIZE") or None
-    try:
-        limit_size_bytes = DEFAULT_REQUEST_SIZE_BYTES if said is None else size_bytes_of(said)
-    except ValueError as error:
-        raise UsageError(f"--max-request-size {said!r} is no size", remedy="Give one like 1M.") from error
+    limit_size_bytes = _limit_size_bytes(max_request_size or os.environ.get("SYMUP_MAX_REQUEST_SIZE") or None)
     insist_on_libraries()
     folder = _folder(store, create=create)
 
@@ -76,6 +71,16 @@ def command(
             access_log=access_log,
         )
     return 0
+
+
+def _limit_size_bytes(said: str | None) -> int:
+    from uploader.config.reading import size_bytes_of
+    from uploader.server.serve import DEFAULT_REQUEST_SIZE_BYTES
+
+    try:
+        return DEFAULT_REQUEST_SIZE_BYTES if said is None else size_bytes_of(said)
+    except ValueError as error:
+        raise UsageError(f"--max-request-size {said!r} is no size", remedy="Give one like 1M.") from error
 
 
 def _folder(store: Path | None, *, create: bool) -> Path:
