@@ -20,7 +20,7 @@ from uploader.model import (
     Source,
     SymbolId,
 )
-from uploader.report.run import Run
+from uploader.report.model import RunReport
 from uploader.values import replace
 
 FEW = settings(max_examples=40)
@@ -58,7 +58,7 @@ outcomes = st.builds(
 )
 errors = st.none() | st.builds(QualityTooLow, texts.filter(str.strip), remedy=st.none() | texts)
 runs = st.builds(
-    Run,
+    RunReport,
     command=st.sampled_from(["upload", "convert", "push"]),
     outcomes=st.lists(outcomes, max_size=3).map(tuple),
     exit_code=st.sampled_from(ExitCode),
@@ -72,10 +72,10 @@ runs = st.builds(
 )
 
 
-def run_of(outcomes: Sequence[Outcome], *, error: SymupError | None = None) -> Run:
+def run_of(outcomes: Sequence[Outcome], *, error: SymupError | None = None) -> RunReport:
     """A run of ``upload`` with these files."""
     code = max((ExitCode(one.exit_code) for one in outcomes), default=ExitCode.DONE)
-    return Run(
+    return RunReport(
         command="upload",
         outcomes=tuple(outcomes),
         exit_code=code,

@@ -11,7 +11,7 @@ from markdown_it import MarkdownIt
 from tests.report.runs import FEW, HOSTILE, below_gate, broken, full, poor, run_of, runs, skipped
 from uploader.errors import NetworkGaveOut, QualityTooLow
 from uploader.report.github import ANNOTATIONS_OF_A_KIND, SUMMARY_LIMIT_BYTES, commands, muted, summary
-from uploader.report.run import Run
+from uploader.report.model import RunReport
 from uploader.values import replace
 from uploader.words import printable
 
@@ -62,7 +62,7 @@ def unescaped(text: str) -> str:
 
 @FEW
 @given(runs)
-def test_whatever_files_are_called_the_summary_holds_only_our_own_markup(run: Run) -> None:
+def test_whatever_files_are_called_the_summary_holds_only_our_own_markup(run: RunReport) -> None:
     rendered = Rendered(summary(run))
     assert rendered.tags <= OURS
 
@@ -74,7 +74,7 @@ def test_a_hostile_name_is_shown_as_it_is() -> None:
 
 @FEW
 @given(runs)
-def test_a_summary_never_grows_over_its_limit(run: Run) -> None:
+def test_a_summary_never_grows_over_its_limit(run: RunReport) -> None:
     for limit_bytes in (SUMMARY_LIMIT_BYTES, 3000, 900, 500, -1):
         assert len(summary(run, limit_bytes=limit_bytes).encode()) <= max(0, limit_bytes)
 
@@ -116,7 +116,7 @@ def test_everything_is_told_of_a_small_run() -> None:
 
 @FEW
 @given(runs)
-def test_every_command_is_one_line_that_the_runner_understands(run: Run) -> None:
+def test_every_command_is_one_line_that_the_runner_understands(run: RunReport) -> None:
     for line in commands(run):
         assert COMMAND.fullmatch(line)
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from tests.report.runs import FEW, HOSTILE, below_gate, broken, full, poor, run_of, runs, skipped
 from uploader.errors import ExitCode, NetworkGaveOut
 from uploader.report.gitlab import ISSUES_LIMIT, code_quality, junit
+from uploader.report.model import RunReport
 from uploader.report.results import dotenv, github_outputs, results
-from uploader.report.run import Run
 from uploader.values import replace
 from uploader.words import printable
 
@@ -38,7 +38,7 @@ def test_a_widget_gets_no_more_issues_than_it_can_show() -> None:
 
 @FEW
 @given(runs)
-def test_junit_is_well_formed_and_counts_right(run: Run) -> None:
+def test_junit_is_well_formed_and_counts_right(run: RunReport) -> None:
     suites = ET.fromstring(junit(run))
     suite = suites[0]
     cases = suite.findall("testcase")
@@ -66,7 +66,7 @@ def test_junit_tells_the_trouble_of_the_run_as_a_case() -> None:
 
 @FEW
 @given(runs)
-def test_results_are_lines_of_a_name_and_a_value(run: Run) -> None:
+def test_results_are_lines_of_a_name_and_a_value(run: RunReport) -> None:
     values = results(run, report_json="r.json")
     outputs = dict(line.split("=", 1) for line in github_outputs(values).splitlines())
     variables = dict(line.split("=", 1) for line in dotenv(values).splitlines())

@@ -13,7 +13,7 @@ from tests.report.runs import FEW, HOSTILE, below_gate, broken, full, poor, run_
 from uploader.errors import QualityTooLow
 from uploader.model import Provenance
 from uploader.report.html import OPEN_FILES, page
-from uploader.report.run import Run
+from uploader.report.model import RunReport
 from uploader.values import replace
 from uploader.words import printable
 
@@ -57,7 +57,7 @@ class Page(html.parser.HTMLParser):
 
 @FEW
 @given(runs)
-def test_whatever_files_are_called_the_page_is_sound_and_holds_only_our_own_elements(run: Run) -> None:
+def test_whatever_files_are_called_the_page_is_sound_and_holds_only_our_own_elements(run: RunReport) -> None:
     read = Page(page(run))
     assert read.seen <= ELEMENTS
     assert read.attributes <= ATTRIBUTES

@@ -11,14 +11,14 @@ from hypothesis import given
 from tests.report.runs import FEW, broken, full, poor, run_of, runs
 from uploader.judgement import NO_DEBUG_ADVICE
 from uploader.report.json import SCHEMA, report
-from uploader.report.run import Run
+from uploader.report.model import RunReport
 
 PUBLISHED = json.loads((Path(__file__).parents[2] / "docs" / "report.schema.json").read_text())
 
 
 @FEW
 @given(runs)
-def test_every_run_gives_a_valid_document(run: Run) -> None:
+def test_every_run_gives_a_valid_document(run: RunReport) -> None:
     back = json.loads(json.dumps(report(run)))
     jsonschema.validate(back, PUBLISHED)
     assert back["schema"] == SCHEMA == PUBLISHED["$id"]

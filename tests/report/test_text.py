@@ -9,7 +9,7 @@ from uploader.errors import ExitCode, NetworkGaveOut, SymupError
 from uploader.judgement import NO_DEBUG_ADVICE, concerns
 from uploader.model import Concern, Decision, Figures, Outcome, Quality, Role, Source
 from uploader.report.groups import Group, group_of, grouped
-from uploader.report.run import Run
+from uploader.report.model import RunReport
 from uploader.report.text import LIST_WORST, summary, verdict
 from uploader.values import replace
 from uploader.words import duration, printable, share, size
@@ -23,7 +23,7 @@ def lines_of(
     quiet: bool = False,
     error: SymupError | None = None,
 ) -> list[str]:
-    run = Run(command="upload", outcomes=tuple(outcomes), exit_code=ExitCode.DONE, seconds=seconds, error=error)
+    run = RunReport(command="upload", outcomes=tuple(outcomes), exit_code=ExitCode.DONE, seconds=seconds, error=error)
     return list(summary(run, verbose=verbose, quiet=quiet))
 
 

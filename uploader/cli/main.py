@@ -98,10 +98,10 @@ def _tell(problem: SymupError, arguments: list[str]) -> int:
     if "--json" in arguments:
         from uploader.cli.commands import COMMANDS
         from uploader.report.json import report
-        from uploader.report.run import Run
+        from uploader.report.model import RunReport
 
         command = next((word for word in arguments if word in COMMANDS), "")
-        run = Run(command=command, outcomes=(), exit_code=problem.exit_code, seconds=0.0, error=problem)
+        run = RunReport(command=command, outcomes=(), exit_code=problem.exit_code, seconds=0.0, error=problem)
         terminal.document(report(run))
     return int(problem.exit_code)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from uploader.errors import NotWritten, SymupError, UsageError
 from uploader.pipeline.whole_file import write_whole
-from uploader.report.run import Run
+from uploader.report.model import RunReport
 from uploader.values import frozen
 
 SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
@@ -53,7 +53,7 @@ class Reports:
                 raise UsageError(f"can't write the report to {path!r}: a file name is needed")
         return self
 
-    def write(self, run: Run, *, environ: Mapping[str, str]) -> None:
+    def write(self, run: RunReport, *, environ: Mapping[str, str]) -> None:
         """Writes all of them, whole or not at all, and adds to GitHub's own files where the environment names them.
 
         Raises `UsageError` or `NotWritten` for the last that can't be written, after the others.
@@ -78,7 +78,7 @@ class Reports:
         if trouble is not None:
             raise trouble
 
-    def _texts(self, run: Run) -> Iterator[tuple[str, str]]:
+    def _texts(self, run: RunReport) -> Iterator[tuple[str, str]]:
         if self.json is not None:
             import json
 
@@ -104,7 +104,7 @@ class Reports:
 
             yield self.dotenv, dotenv(results(run, report_json=self.json, report_html=self.html))
 
-    def _github(self, run: Run, environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    def _github(self, run: RunReport, environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         summary_path, output_path = environ.get(SUMMARY_VARIABLE), environ.get(OUTPUT_VARIABLE)
         if summary_path:
             from uploader.report.github import SUMMARY_LIMIT_BYTES, summary

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from uploader.cli import colour, terminal
 from uploader.cli.reports import Reports
 from uploader.errors import NotWritten, UsageError
-from uploader.report.run import Run
+from uploader.report.model import RunReport
 from uploader.report.text import summary
 from uploader.words import printable
 
@@ -35,7 +35,7 @@ def run(
     """Writes every form of the report that is asked for and gives the exit code. Of a quiet run people are told failures only."""
     from uploader.pipeline.provenance import provenance
 
-    told = Run(
+    told = RunReport(
         command=command,
         outcomes=finished.outcomes,
         exit_code=finished.exit_code,
@@ -71,7 +71,7 @@ def in_github(environ: Mapping[str, str]) -> bool:
     return environ.get("GITHUB_ACTIONS") == "true"
 
 
-def _for_people(told: Run, *, quiet: bool, verbose: bool, in_github: bool) -> None:
+def _for_people(told: RunReport, *, quiet: bool, verbose: bool, in_github: bool) -> None:
     begin, end = "", ""
     if in_github:
         from uploader.report.github import muted

@@ -12,7 +12,7 @@ from uploader.destinations.port import DestinationKind, FindToken, Opening
 from uploader.destinations.server_kind import ServerKind
 from uploader.errors import UsageError
 from uploader.protocol.words import Destination
-from uploader.store.layout import checked_project
+from uploader.store.keys import checked_project
 
 KINDS: tuple[DestinationKind, ...] = (FolderKind(), ServerKind())
 """All kinds of destination. A new one is a file beside this one, and a place in this line."""

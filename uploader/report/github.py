@@ -17,7 +17,7 @@ from uploader.report.groups import (
     sentences,
     worst_first,
 )
-from uploader.report.run import Run
+from uploader.report.model import RunReport
 from uploader.report.text import verdict
 from uploader.words import count, percent, printable, size
 
@@ -37,7 +37,7 @@ _NOT_PLAIN = re.compile(r"(?!(?<=[A-Za-z0-9])_(?=[A-Za-z0-9])|:(?=\s|$))[^A-Za-z
 _HEADER = "| | quality | file | functions | lines | size | what became of it |\n|---|---|---|--:|--:|--:|---|\n"
 
 
-def summary(run: Run, *, limit_bytes: int = SUMMARY_LIMIT_BYTES) -> str:
+def summary(run: RunReport, *, limit_bytes: int = SUMMARY_LIMIT_BYTES) -> str:
     """Markdown of at most ``limit_bytes`` in UTF-8: what went wrong first, the rest folded; says how much it leaves out.
 
     Nothing at all where there is no room to say even that.
@@ -73,7 +73,7 @@ def summary(run: Run, *, limit_bytes: int = SUMMARY_LIMIT_BYTES) -> str:
     return page.text()
 
 
-def commands(run: Run) -> Iterator[str]:
+def commands(run: RunReport) -> Iterator[str]:
     """The workflow commands for the worst files, at most ten errors and ten warnings, each a line."""
     worst = worst_first(run.outcomes)
     stopped = sum(outcome.ended_with_run for outcome in worst)

@@ -9,7 +9,7 @@ from typing import Any
 from uploader.errors import ExitCode
 from uploader.model import Decision, Outcome
 from uploader.report.groups import Group, group_of, sentences, worst_first
-from uploader.report.run import Run
+from uploader.report.model import RunReport
 from uploader.words import printable
 
 ISSUES_LIMIT = 1000
@@ -31,7 +31,7 @@ _CHECK = {
 }
 
 
-def code_quality(run: Run) -> list[dict[str, Any]]:
+def code_quality(run: RunReport) -> list[dict[str, Any]]:
     """The issues of a Code Quality report: one for each file that needs care, the worst `ISSUES_LIMIT` of them.
 
     A fingerprint depends on the path and the kind of trouble alone, so that GitLab knows an old issue from a new one.
@@ -54,7 +54,7 @@ def code_quality(run: Run) -> list[dict[str, Any]]:
     return issues
 
 
-def junit(run: Run) -> str:
+def junit(run: RunReport) -> str:
     """JUnit XML: each file is a test case, failed where its outcome has an exit code, skipped where the file was."""
     cases = worst_first(run.outcomes)
     failures = sum(bool(outcome.exit_code) for outcome in cases)

@@ -16,7 +16,7 @@ from uploader.model import Outcome
 from uploader.report.groups import Group, advices, grouped
 from uploader.report.html_script import ALLOWED, SCRIPT
 from uploader.report.html_style import STYLE
-from uploader.report.run import Run
+from uploader.report.model import RunReport
 from uploader.report.text import verdict
 from uploader.words import count, duration, percent, printable, size
 
@@ -59,12 +59,12 @@ _FIND = (
 )
 
 
-def page(run: Run) -> str:
+def page(run: RunReport) -> str:
     """The whole document. It is well-formed whatever the names of the files are."""
     return "".join(_document(run))
 
 
-def _document(run: Run) -> Iterator[str]:
+def _document(run: RunReport) -> Iterator[str]:
     title = f"symup {run.command}: {verdict(run)}"
     yield (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -92,7 +92,7 @@ def _document(run: Run) -> Iterator[str]:
     )
 
 
-def _head(run: Run) -> Iterator[str]:
+def _head(run: RunReport) -> Iterator[str]:
     mark = "✓" if run.exit_code is ExitCode.DONE else "✗"
     told = {
         ExitCode.DONE: "done",
@@ -122,7 +122,7 @@ def _head(run: Run) -> Iterator[str]:
     yield from _mix(run)
 
 
-def _made(run: Run) -> Iterator[str]:
+def _made(run: RunReport) -> Iterator[str]:
     """When it was, and of what: the commit and the CI run are links where CI tells their addresses."""
     if run.ended_at:
         yield _text(run.ended_at.replace("T", " ").replace("Z", " UTC"))
@@ -143,7 +143,7 @@ def _link(address: str, text: str) -> str:
     return f'<a href="{_text(address)}" rel="noreferrer">{_text(text)}</a>'
 
 
-def _mix(run: Run) -> Iterator[str]:
+def _mix(run: RunReport) -> Iterator[str]:
     """A bar of all files by what they can tell, and its key."""
     numbers = Counter({group: len(members) for group, members in grouped(run.outcomes)})
     shown = [group for group in reversed(Group) if numbers[group] and group is not Group.SKIPPED]
@@ -159,7 +159,7 @@ def _mix(run: Run) -> Iterator[str]:
     yield "</ul>\n"
 
 
-def _todo(run: Run) -> Iterator[str]:
+def _todo(run: RunReport) -> Iterator[str]:
     items = advices(run.outcomes, limit=8)
     if not items:
         return

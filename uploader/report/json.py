@@ -12,7 +12,7 @@ from uploader.judgement import concerns
 from uploader.model import Identity, Outcome, Provenance
 from uploader.protocol.wire.artifacts import FIGURES
 from uploader.report.groups import remedy_of
-from uploader.report.run import Run
+from uploader.report.model import RunReport
 
 SCHEMA = "symup.report/1"
 
@@ -26,7 +26,7 @@ _SUMS = (
 )
 
 
-def report(run: Run) -> dict[str, Any]:
+def report(run: RunReport) -> dict[str, Any]:
     """The document for one run."""
     return {
         "schema": SCHEMA,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from uploader.report.run import Run
+from uploader.report.model import RunReport
 from uploader.words import printable
 
 DOTENV_PREFIX = "SYMUP_RESULT_"
 
 
-def results(run: Run, *, report_json: str | None = None, report_html: str | None = None) -> dict[str, str]:
+def results(run: RunReport, *, report_json: str | None = None, report_html: str | None = None) -> dict[str, str]:
     """Name and value of each, names with hyphens; values are one line and empty where there is nothing to say."""
     values = {
         "exit-code": str(int(run.exit_code)),

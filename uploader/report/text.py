@@ -10,7 +10,7 @@ from uploader.judgement import has_symbols
 from uploader.model import Decision, Figures, LeftOut, Outcome, Quality
 from uploader.protocol.words import NEW_IN_STORE
 from uploader.report.groups import advices, measured, remedy_of
-from uploader.report.run import Run
+from uploader.report.model import RunReport
 from uploader.words import count, duration, printable, size
 
 LIST_ALL_UP_TO = 20
@@ -35,7 +35,7 @@ _PAST = {
 }
 
 
-def summary(run: Run, *, verbose: bool = False, quiet: bool = False) -> Iterator[str]:
+def summary(run: RunReport, *, verbose: bool = False, quiet: bool = False) -> Iterator[str]:
     """The lines of a run's report, the verdict on all of it last. Lines hold no line breaks, escapes or colours.
 
     ``verbose`` lists every file, ``quiet`` none that went well, and where all did there are no lines at all. Of the files that only
@@ -146,7 +146,7 @@ def _groups(outcomes: Sequence[Outcome]) -> Iterator[str]:
         yield f"  ... and {count(len(listed) - LIST_WORST, 'more kind')}; --verbose lists all, --json too"
 
 
-def verdict(run: Run) -> str:
+def verdict(run: RunReport) -> str:
     """The result of a run, in one line."""
     counts = run.counts
     parts = [f"{counts[decision]:,} {_PAST[decision]}" for decision in _PAST if counts[decision]]

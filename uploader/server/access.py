@@ -9,7 +9,7 @@ from fastapi import Request
 from uploader.errors import NotAllowed
 from uploader.server.tokens import Grant, Scope, Tokens
 from uploader.server.trouble import MalformedRequest, NotLoggedIn
-from uploader.store.layout import PROJECT
+from uploader.store.keys import PROJECT
 
 _LOOPBACK_HOSTS = {"localhost", "127.0.0.1", "[::1]"}
 

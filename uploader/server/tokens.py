@@ -20,7 +20,7 @@ from typing import Any
 
 from uploader.errors import UsageError
 from uploader.protocol.wire.json_text import is_sha256
-from uploader.store.layout import checked_project
+from uploader.store.keys import checked_project
 from uploader.values import frozen
 
 ANY_PROJECT = "*"

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from uploader.errors import ChunkMismatch, Refused, StoreDamaged
 from uploader.protocol.wire.json_text import is_sha256
 from uploader.protocol.words import MAX_CHUNK_SIZE_BYTES, Manifest
-from uploader.store import layout
+from uploader.store import keys
 from uploader.store.blobs import Blobs
 
 
@@ -29,7 +29,7 @@ class Chunks:
             raise ChunkMismatch(
                 f"the bytes sent for chunk {sha256} have another digest", remedy="Send the chunk again."
             )
-        key = layout.chunk_key(self._project, sha256)
+        key = keys.chunk_key(self._project, sha256)
         while not self._blobs.put_if_absent(key, data):
             if self._is_sound(key, data):
                 if self._blobs.refresh(key):
@@ -45,7 +45,7 @@ class Chunks:
         One with other bytes is taken out, so that the store asks for it again. Raises `StoreDamaged` for it, and for one that can't
         be read.
         """
-        key = layout.chunk_key(self._project, sha256)
+        key = keys.chunk_key(self._project, sha256)
         try:
             blob = self._blobs.get(key)
         except Refused as error:
@@ -66,13 +66,13 @@ class Chunks:
 
     def refresh(self, digests: Iterable[str]) -> int:
         """Makes chunks young; how many of them there aren't."""
-        keys = [layout.chunk_key(self._project, sha256) for sha256 in dict.fromkeys(digests)]
-        return sum(not self._blobs.refresh(key) for key in keys)
+        named = [keys.chunk_key(self._project, sha256) for sha256 in dict.fromkeys(digests)]
+        return sum(not self._blobs.refresh(key) for key in named)
 
     def size_bytes(self, sha256: str) -> int:
         """How long the chunk is that lies there, whatever it holds; nought where there is none, or where that can't be told."""
         try:
-            return self._blobs.size_bytes(layout.chunk_key(self._project, sha256)) or 0
+            return self._blobs.size_bytes(keys.chunk_key(self._project, sha256)) or 0
         except Refused:
             return 0
 

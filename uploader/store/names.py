@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from uploader.model import Identity, IdScheme, SymbolId
-from uploader.store import layout
+from uploader.store import keys
 from uploader.store.blobs import Blob, Blobs
 
 
@@ -23,7 +23,7 @@ class Names:
     def holder(self, name: SymbolId, kind: str) -> SymbolId | None:
         """The id that the artifact which has ``name`` is stored under; None where nothing is known by it."""
         for candidate in self._candidates(name):
-            if self._blobs.size_bytes(layout.manifest_key(self._project, candidate, kind)) is not None:
+            if self._blobs.size_bytes(keys.manifest_key(self._project, candidate, kind)) is not None:
                 return candidate
         return None
 
@@ -41,7 +41,7 @@ class Names:
         the next client that something is missing, and its commit ends here again.
         """
         for alias in identity.aliases:
-            key = layout.alias_key(self._project, alias)
+            key = keys.alias_key(self._project, alias)
             while self.holder(alias, kind) is None:
                 blob = self._blobs.get(key)
                 if self._blobs.swap(key, str(identity.primary).encode(), tag=None if blob is None else blob.tag):
@@ -50,7 +50,7 @@ class Names:
     def _candidates(self, name: SymbolId) -> Iterator[SymbolId]:
         if name.scheme is IdScheme.GNU:
             yield name
-        blob = self._blobs.get(layout.alias_key(self._project, name))
+        blob = self._blobs.get(keys.alias_key(self._project, name))
         target = None if blob is None else _parsed(blob)
         if target is not None:
             yield target

@@ -13,7 +13,7 @@ from uploader.model import SymbolId
 from uploader.protocol import verify
 from uploader.protocol.wire.json_text import is_sha256
 from uploader.protocol.words import GSYM_KIND, NEW_IN_STORE, Answer, Committed, Manifest, Question
-from uploader.store import layout
+from uploader.store import keys
 from uploader.store.asking import Asking, Entry, is_new, told_lost
 from uploader.store.blobs import Blobs
 from uploader.store.chunks import Chunks, Stock
@@ -40,7 +40,7 @@ class SymbolStore:
     def __init__(self, blobs: Blobs, project: str) -> None:
         """Raises `UsageError` for a name that can't be a project's. Touches nothing."""
         self._blobs = blobs
-        self._project = layout.checked_project(project)
+        self._project = keys.checked_project(project)
         self._names = Names(blobs, project)
         self._chunks = Chunks(blobs, project)
 
@@ -65,7 +65,7 @@ class SymbolStore:
         Raises `ArtifactMismatch` where chunks are missing or the whole is not what the manifest says.
         """
         primary = manifest.identity.primary
-        key = layout.manifest_key(self._project, primary, manifest.kind)
+        key = keys.manifest_key(self._project, primary, manifest.kind)
         checked: Manifest | None = None
         while True:
             rival = self._names.rival(primary, manifest.kind)
@@ -109,7 +109,7 @@ class SymbolStore:
 
     def manifests(self) -> Iterator[tuple[str, Manifest | None]]:
         """Every artifact of the project, by the order of their keys: its key, and its manifest; None where that can't be read."""
-        for info in self._blobs.list(layout.manifest_prefix(self._project)):
+        for info in self._blobs.list(keys.manifest_prefix(self._project)):
             try:
                 stored = self._stored(info.key)
             except Refused:
@@ -143,7 +143,7 @@ class SymbolStore:
         unmodified_since = now - older_than_seconds
         candidates = [
             info
-            for info in self._blobs.list(layout.chunk_prefix(self._project))
+            for info in self._blobs.list(keys.chunk_prefix(self._project))
             if info.modified_at < unmodified_since and is_sha256(info.key.rpartition("/")[2])
         ]
         named: set[str] = set()
@@ -184,7 +184,7 @@ class SymbolStore:
         return verify.checked(manifest, self._chunks.read, self._blobs.scratch)
 
     def _entry(self, primary: SymbolId, kind: str) -> Entry | None:
-        return self._stored(layout.manifest_key(self._project, primary, kind))
+        return self._stored(keys.manifest_key(self._project, primary, kind))
 
     def _stored(self, key: str) -> Entry | None:
         blob = self._blobs.get(key)
@@ -196,7 +196,7 @@ class SymbolStore:
             manifest = opened(blob.data)
         except ValueError:
             return Entry(manifest=None, tag=blob.tag)
-        if layout.manifest_key(self._project, manifest.identity.primary, manifest.kind) != key:
+        if keys.manifest_key(self._project, manifest.identity.primary, manifest.kind) != key:
             return Entry(manifest=None, tag=blob.tag, trouble=f"is that of {manifest.identity.primary}")
         return Entry(manifest=manifest, tag=blob.tag)
 

@@ -1,4 +1,4 @@
-"""The layout of a store: the keys of chunks, manifests and aliases.
+"""The keys of a store: those of chunks, manifests and aliases.
 
 ::
 

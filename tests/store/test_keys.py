@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from uploader.errors import UsageError
 from uploader.model import IdScheme, SymbolId
-from uploader.store.layout import alias_key, checked_project, chunk_key, manifest_key
+from uploader.store.keys import alias_key, checked_project, chunk_key, manifest_key
 
 PROJECTS = st.from_regex(r"[a-z0-9]([a-z0-9._-]{0,20}[a-z0-9])?", fullmatch=True).filter(lambda name: ".." not in name)
 IDS = st.one_of(

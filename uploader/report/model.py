@@ -13,7 +13,7 @@ from uploader.values import frozen
 
 
 @frozen
-class Run:
+class RunReport:
     """One run of a command over many files."""
 
     command: str
