@@ -66,22 +66,20 @@ class NumberReader:
         """The unsigned number of so many bytes at ``p``."""
         result: cython.ulonglong = 0
         i: cython.int
-        if self.little_endian and size_bytes == 4:
-            result = self.data[p + 3]
-            result = (result << 8) | self.data[p + 2]
-            result = (result << 8) | self.data[p + 1]
-            return (result << 8) | self.data[p]
-        if size_bytes == 1:
-            return self.data[p]
         if size_bytes > MOST_BYTES:
             p = p if self.little_endian else p + size_bytes - MOST_BYTES
             size_bytes = MOST_BYTES
-        if self.little_endian:
-            i = size_bytes - 1
-            while i >= 0:
-                result = (result << 8) | self.data[p + i]
-                i -= 1
-        else:
+        if not self.little_endian:
             for i in range(size_bytes):
+                result = (result << 8) | self.data[p + i]
+        elif size_bytes == 4:
+            # Loops of a length that is known are none once compiled.
+            for i in range(3, -1, -1):
+                result = (result << 8) | self.data[p + i]
+        elif size_bytes == 8:
+            for i in range(7, -1, -1):
+                result = (result << 8) | self.data[p + i]
+        else:
+            for i in range(size_bytes - 1, -1, -1):
                 result = (result << 8) | self.data[p + i]
         return result

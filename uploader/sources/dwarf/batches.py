@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from uploader.core.columns import taken
 from uploader.sources.dwarf.abbrev import Abbrevs
 from uploader.sources.dwarf.die import DieReader
-from uploader.sources.dwarf.join import Batch, Joined, concatenated, gather, grouped, spans
+from uploader.sources.dwarf.join import Batch, Joined, gather, grouped, spans
 from uploader.sources.dwarf.names import NameReader
 from uploader.sources.dwarf.nest_inlines import InlineNester
 from uploader.sources.dwarf.ranges import RangeReader
@@ -80,26 +80,26 @@ class Walker:
         self._walk.begin()
         warnings = self._walk.walk(part.columns, first, last)
         functions, nodes = self._walk.functions(), self._walk.nodes()
-        function_node, function_node_end, together = spans(nodes["function"], len(functions["unit"]))
+        function_node, function_node_end, together = spans(nodes.function, functions.count)
         if not together:
-            nodes = grouped(nodes, "function", function_node)
+            nodes = grouped(nodes, function_node)
         share = size_bytes / max(len(part.sections.info), 1)
         self._function_ranges.allot(share)
         self._node_ranges.allot(share)
         function_range, range_start, range_end = self._function_ranges.resolve(
-            functions, functions["unit"], code.executable, code.end_of_first
+            functions, functions.unit, code.executable, code.end_of_first
         )
-        node_unit = gather(nodes["function"], functions["unit"])
+        node_unit = gather(nodes.function, functions.unit)
         node_range, node_range_start, node_range_end = self._nester.nest(
             (memoryview(function_range), range_start, range_end),
             (function_node, function_node_end),
-            nodes["depth"],
+            nodes.depth,
             self._node_ranges.resolve(nodes, memoryview(node_unit), None),
         )
         return Batch(
             functions=functions,
             nodes=nodes,
-            scopes=self._walk.scopes(),
+            scopes=self._walk.scope_pairs(),
             function_node=memoryview(function_node),
             function_node_end=memoryview(function_node_end),
             function_range=memoryview(function_range),
@@ -159,16 +159,6 @@ class _Waiting:
     nodes: memoryview
 
 
-@dataclass(slots=True, kw_only=True, eq=False, repr=False)
-class Named:
-    """The names of all functions and nodes, in the order of `join.Joined`, and what was wrong with units."""
-
-    function_name: array[int]
-    node_name: array[int]
-    warnings: list[str]
-    range_counts: RangeCounts
-
-
 def join_named(
     joined: Joined,
     part: Part,
@@ -178,45 +168,39 @@ def join_named(
     pool: Executor | None,
     threads: int,
     unit_numbers: array[int] | None = None,
-) -> Named:
-    """Appends all that a file's units hold to ``joined``, in the order of the units, and names it.
+) -> None:
+    """Appends all that a file's units hold to ``joined``, in the order of the units, with its names.
 
     ``unit_numbers`` gives, for each unit, the index that it is to have there, where that is another.
     """
     reader = part.name_reader(names, supplementary)
     function_names: list[array[int]] = []
     node_names: list[array[int]] = []
-    warnings: list[str] = []
-    range_counts = RangeCounts()
     again: list[_Waiting] = []
     for batch in walked(part, code, pool, threads):
-        reader.learn_scopes(batch.scopes["child"], batch.scopes["parent"], batch.end)
-        function_names.append(reader.numbers(batch.functions["offset"]))
+        reader.learn_scopes(batch.scopes, batch.end)
+        function_names.append(reader.numbers(batch.functions.offset))
         waiting = reader.has_deferred()
-        node_names.append(reader.numbers(batch.nodes["origin"]))
+        node_names.append(reader.numbers(batch.nodes.origin))
         if waiting or reader.has_deferred():
             again.append(
                 _Waiting(
                     index=len(node_names) - 1,
-                    functions=_copy(batch.functions["offset"]),
-                    nodes=_copy(batch.nodes["origin"]),
+                    functions=_copy(batch.functions.offset),
+                    nodes=_copy(batch.nodes.origin),
                 )
             )
-        warnings.extend(batch.warnings)
-        range_counts.add(batch.range_counts)
+        unit = batch.functions.unit
         if unit_numbers is not None:
-            batch.functions["unit"] = memoryview(gather(batch.functions["unit"], memoryview(unit_numbers)))
-        joined.add(batch, batch.end / max(len(part.sections.info), 1))
+            unit = memoryview(gather(unit, memoryview(unit_numbers)))
+        joined.add(batch, unit, batch.end / max(len(part.sections.info), 1))
     reader.know_all_scopes()
     for each in again:
         function_names[each.index] = reader.numbers(each.functions)
         node_names[each.index] = reader.numbers(each.nodes)
-    return Named(
-        function_name=concatenated(function_names),
-        node_name=concatenated(node_names),
-        warnings=warnings,
-        range_counts=range_counts,
-    )
+    for function_name, node_name in zip(function_names, node_names, strict=True):
+        joined.function_name.extend(function_name)
+        joined.node_name.extend(node_name)
 
 
 def _batches(units: Sequence[Unit]) -> list[tuple[int, int]]:

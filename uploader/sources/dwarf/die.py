@@ -216,7 +216,10 @@ class DieReader(NumberReader):
                 p = self.position
                 step = self.step_of(raw)
                 form = raw
-            if step >= 0:
+            if step == 1:
+                raw = self.data[p]
+                p += 1
+            elif step >= 0:
                 raw = self.fixed(p, step) if step else 1
                 p += step
             elif step == STEP_LEB:

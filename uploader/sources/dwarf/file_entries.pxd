@@ -1,1 +1,2 @@
 from uploader.core.numbers cimport NumberReader
+from uploader.sources.dwarf.tables cimport EntryTable

@@ -6,11 +6,11 @@ from array import array
 
 import cython
 
-from uploader.core.columns import grown
 from uploader.core.numbers import NumberReader
 from uploader.errors import MalformedDwarf
 from uploader.sources.dwarf import constants
 from uploader.sources.dwarf.forms import form_step
+from uploader.sources.dwarf.tables import EntryTable
 
 LNCT_PATH = cython.declare(cython.ulonglong, constants.LNCT_PATH)
 LNCT_DIRECTORY_INDEX = cython.declare(cython.ulonglong, constants.LNCT_DIRECTORY_INDEX)
@@ -31,10 +31,7 @@ class FileEntries(NumberReader):
     The value of a string in place is its offset.
     """
 
-    count: cython.Py_ssize_t
-    form: cython.uint[::1]
-    value: cython.ulonglong[::1]
-    directory: cython.uint[::1]
+    entries: EntryTable
     plan_content: cython.ulonglong[::1]
     plan_form: cython.int[::1]
     plan_step: cython.int[::1]
@@ -42,17 +39,14 @@ class FileEntries(NumberReader):
 
     def __init__(self, data: bytes | memoryview, *, little_endian: bool) -> None:
         super().__init__(data, little_endian=little_endian)
-        self.count = 0
-        self.form = array("I", [0]) * 64
-        self.value = array("Q", [0]) * 64
-        self.directory = array("I", [0]) * 64
+        self.entries = EntryTable()
         self.plan_content = array("Q", [0]) * 256
         self.plan_form = array("i", [0]) * 256
         self.plan_step = array("i", [0]) * 256
         self.plan_length = 0
 
     def __len__(self) -> int:
-        return self.count
+        return self.entries.count
 
     def behind(self) -> int:
         """The offset behind what was read last."""
@@ -60,15 +54,15 @@ class FileEntries(NumberReader):
 
     def cut(self, count: int) -> None:
         """Takes back all entries but the first ``count``."""
-        self.count = count
+        self.entries.count = count
 
     def entry(self, index: int) -> tuple[int, int, int]:
         """(form, value, directory index) of an entry."""
-        return self.form[index], self.value[index], self.directory[index]
+        return self.entries.form[index], self.entries.value[index], self.entries.directory[index]
 
     def add_unnamed(self) -> None:
         """Appends an entry without a path."""
-        self._put(0, 0, 0)
+        self.entries.put(0, 0, 0)
 
     def read_directories(self, at: int, end: int) -> None:
         """The include directories of versions 2 to 4, up to the empty one. Raises `IndexError` where they are cut off."""
@@ -89,7 +83,7 @@ class FileEntries(NumberReader):
         try:
             self._file(at, end)
         except IndexError:
-            self._put(FORM_STRING, self.data_size, 0)
+            self.entries.put(FORM_STRING, self.data_size, 0)
 
     def read_described(self, at: int, end: int, address_size: int, offset_size: int, what: str) -> None:
         """One list of version 5, in whatever forms it describes. Raises `IndexError` where it is cut off, and `MalformedDwarf`."""
@@ -185,7 +179,7 @@ class FileEntries(NumberReader):
                     directory = cython.cast(cython.uint, value) if value < NO_DIRECTORY else NO_DIRECTORY
             if p > end:
                 return True
-            self._put(path_form, path_value, directory)
+            self.entries.put(path_form, path_value, directory)
         self.position = p
         return False
 
@@ -194,7 +188,7 @@ class FileEntries(NumberReader):
     @cython.exceptval(-1)
     def _directories(self, p: cython.longlong, end: cython.longlong) -> cython.int:
         while p < end and self.data[p] != 0:
-            self._put(FORM_STRING, cython.cast(cython.ulonglong, p), 0)
+            self.entries.put(FORM_STRING, cython.cast(cython.ulonglong, p), 0)
             p = self._behind_string(p, end)
         self.position = p + 1
         return 0
@@ -219,7 +213,9 @@ class FileEntries(NumberReader):
         directory = self.uleb(self._behind_string(p, end))
         self.uleb(self.position)
         self.uleb(self.position)
-        self._put(FORM_STRING, name, cython.cast(cython.uint, directory) if directory < NO_DIRECTORY else NO_DIRECTORY)
+        self.entries.put(
+            FORM_STRING, name, cython.cast(cython.uint, directory) if directory < NO_DIRECTORY else NO_DIRECTORY
+        )
         return 0
 
     @cython.cfunc
@@ -234,19 +230,3 @@ class FileEntries(NumberReader):
         self.position = p
         with cython.gil:
             raise IndexError
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
-    def _put(self, form: cython.uint, value: cython.ulonglong, directory: cython.uint) -> cython.int:
-        n: cython.Py_ssize_t = self.count
-        if n >= self.form.shape[0] if cython.compiled else n >= len(self.form):
-            with cython.gil:
-                self.form = grown(self.form, n + 1)
-                self.value = grown(self.value, n + 1)
-                self.directory = grown(self.directory, n + 1)
-        self.form[n] = form
-        self.value[n] = value
-        self.directory[n] = directory
-        self.count = n + 1
-        return 0

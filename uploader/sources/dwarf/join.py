@@ -3,179 +3,164 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import cython
 
+from uploader.core.columns import NONE
+from uploader.sources.dwarf.tables import FunctionTable, NodeTable, ScopeTable
 from uploader.symbols.joining import Growing
 from uploader.symbols.range_counts import RangeCounts
 
-Column = memoryview
+NOWHERE = cython.declare(cython.uint, NONE)
+DEEPEST_SHOWN = cython.declare(cython.uint, 1024)
+"""Calls that are nested as deep or deeper are not shown."""
 
 
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Batch:
-    """What some units in a row hold: the columns of `walk.Walk` by name, spans and ranges of their items.
+    """What some units in a row hold, and the spans and ranges of its items.
 
     The columns lie in memory that is used again for a later batch.
     """
 
-    functions: dict[str, Column]
-    nodes: dict[str, Column]
-    scopes: dict[str, Column]
-    function_node: Column
-    function_node_end: Column
-    function_range: Column
-    range_start: Column
-    range_end: Column
-    node_range: Column
-    node_range_start: Column
-    node_range_end: Column
+    functions: FunctionTable
+    nodes: NodeTable
+    scopes: ScopeTable
+    function_node: memoryview
+    function_node_end: memoryview
+    function_range: memoryview
+    range_start: memoryview
+    range_end: memoryview
+    node_range: memoryview
+    node_range_start: memoryview
+    node_range_end: memoryview
     warnings: list[str]
     range_counts: RangeCounts
     end: int
     """The `.debug_info` offset behind the last unit."""
 
 
-_WIDE = ("range_start", "range_end", "node_range_start", "node_range_end")
-_NAMES = (
-    *(
-        "function_unit",
-        "function_decl_file",
-        "function_decl_line",
-        "function_node",
-        "function_node_end",
-        "function_range",
-    ),
-    *("node_function", "node_depth", "node_call_file", "node_call_line", "node_range"),
-    *_WIDE,
-)
-
-
 class Joined:
     """The columns of all batches end to end, named as in `symbols.columns.SourceColumns`."""
 
     def __init__(self) -> None:
-        self._columns = {name: Growing("Q" if name in _WIDE else "I") for name in _NAMES}
-        for name in ("function_range", "node_range"):
-            self._columns[name] = Growing("I", 0)
+        self.function_unit = Growing("I")
+        self.function_decl_file = Growing("I")
+        self.function_decl_line = Growing("I")
+        self.function_node = Growing("I")
+        self.function_node_end = Growing("I")
+        self.function_range = Growing("I", 0)
+        self.range_start = Growing("Q")
+        self.range_end = Growing("Q")
+        self.node_function = Growing("I")
+        self.node_depth = Growing("I")
+        self.node_call_file = Growing("I")
+        self.node_call_line = Growing("I")
+        self.node_range = Growing("I", 0)
+        self.node_range_start = Growing("Q")
+        self.node_range_end = Growing("Q")
+        self.function_name = array("I")
+        self.node_name = array("I")
+        self.range_counts = RangeCounts()
+        self.warnings: list[str] = []
+        """What was wrong with units."""
 
-    def add(self, batch: Batch, done: float = 1.0) -> None:
-        """Appends the batch that comes next; of its memory nothing is kept. ``done`` is about which part of all is there then."""
-        column = self._columns
-        nodes, functions = len(column["node_function"]), len(column["function_unit"])
-        for name in ("unit", "decl_file", "decl_line"):
-            column[f"function_{name}"].extend(batch.functions[name], done)
-        for name in ("depth", "call_file", "call_line"):
-            column[f"node_{name}"].extend(batch.nodes[name], done)
-        column["node_function"].extend_shifted(batch.nodes["function"], functions, done)
-        column["function_node"].extend_shifted(batch.function_node, nodes, done)
-        column["function_node_end"].extend_shifted(batch.function_node_end, nodes, done)
-        column["function_range"].extend_shifted(batch.function_range[1:], len(column["range_start"]), done)
-        column["range_start"].extend(batch.range_start, done)
-        column["range_end"].extend(batch.range_end, done)
-        column["node_range"].extend_shifted(batch.node_range[1:], len(column["node_range_start"]), done)
-        column["node_range_start"].extend(batch.node_range_start, done)
-        column["node_range_end"].extend(batch.node_range_end, done)
+    def add(self, batch: Batch, function_unit: cython.uint[::1], done: float = 1.0) -> None:
+        """Appends the batch that comes next; of its memory nothing is kept. ``function_unit`` has the units of its functions.
 
-    def columns(self) -> dict[str, array[int]]:
-        """All columns by name."""
-        return {name: column.items for name, column in self._columns.items()}
-
-
-def concatenated(columns: Iterable[array[int]]) -> array[int]:
-    """Columns of 32-bit items end to end."""
-    whole = array("I")
-    for column in columns:
-        whole.extend(column)
-    return whole
+        ``done`` is about which part of all is there then.
+        """
+        nodes, functions = len(self.node_function), len(self.function_unit)
+        self.function_unit.extend(function_unit, done)
+        self.function_decl_file.extend(batch.functions.decl_file, done)
+        self.function_decl_line.extend(batch.functions.decl_line, done)
+        self.function_node.extend_shifted(batch.function_node, nodes, done)
+        self.function_node_end.extend_shifted(batch.function_node_end, nodes, done)
+        self.function_range.extend_shifted(batch.function_range[1:], len(self.range_start), done)
+        self.range_start.extend(batch.range_start, done)
+        self.range_end.extend(batch.range_end, done)
+        self.node_function.extend_shifted(batch.nodes.function, functions, done)
+        self.node_depth.extend(batch.nodes.depth, done)
+        self.node_call_file.extend(batch.nodes.call_file, done)
+        self.node_call_line.extend(batch.nodes.call_line, done)
+        self.node_range.extend_shifted(batch.node_range[1:], len(self.node_range_start), done)
+        self.node_range_start.extend(batch.node_range_start, done)
+        self.node_range_end.extend(batch.node_range_end, done)
+        self.range_counts.add(batch.range_counts)
+        self.warnings.extend(batch.warnings)
 
 
-def gather(index: memoryview, values: memoryview) -> array[int]:
-    """``values[i]`` for every ``i`` of ``index``, both columns of 32-bit items."""
+def gather(index: cython.uint[::1], values: cython.uint[::1]) -> array[int]:
+    """``values[i]`` for every ``i`` of ``index``."""
     n: cython.Py_ssize_t = len(index)
     result = array("I", [0]) * n
-    if n == 0:
-        return result
     out: cython.uint[::1] = result
-    at: cython.uint[::1] = index
-    source: cython.uint[::1] = values
     i: cython.Py_ssize_t
     with cython.nogil:
         for i in range(n):
-            out[i] = source[at[i]]
+            out[i] = values[index[i]]
     return result
 
 
-def slots_of(file: memoryview, unit: memoryview, first: array[int], count: array[int], base: array[int]) -> array[int]:
+def slots_of(
+    file: cython.uint[::1],
+    unit: cython.uint[::1],
+    first_slot: cython.uint[::1],
+    files: cython.uint[::1],
+    file_base: cython.uint[::1],
+) -> array[int]:
     """File slots for file indexes as DWARF counts them in the line table of each item's unit; ``NONE`` for no such file."""
     n: cython.Py_ssize_t = len(file)
     result = array("I", [0]) * n
-    if n == 0:
-        return result
     out: cython.uint[::1] = result
-    raw: cython.uint[::1] = file
-    of: cython.uint[::1] = unit
-    first_slot: cython.uint[::1] = first
-    files: cython.uint[::1] = count
-    file_base: cython.uint[::1] = base
     i: cython.Py_ssize_t
     u: cython.uint
-    none: cython.uint = 0xFFFFFFFF
     with cython.nogil:
         for i in range(n):
-            u = of[i]
-            if raw[i] < file_base[u] or raw[i] - file_base[u] >= files[u]:
-                out[i] = none
+            u = unit[i]
+            if file[i] < file_base[u] or file[i] - file_base[u] >= files[u]:
+                out[i] = NOWHERE
             else:
-                out[i] = first_slot[u] + raw[i] - file_base[u]
+                out[i] = first_slot[u] + file[i] - file_base[u]
     return result
 
 
-def unshown(name: array[int], depth: array[int], first: array[int]) -> int:
+def unshown(name: cython.uint[::1], depth: cython.uint[::1], first_range: cython.uint[::1]) -> int:
     """How many ranges nodes have that can't be shown: without a name, nested too deep, or within such a node."""
     n: cython.Py_ssize_t = len(name)
-    if n == 0:
-        return 0
-    name_of: cython.const[cython.uint][::1] = name
-    depth_of: cython.const[cython.uint][::1] = depth
-    first_range: cython.const[cython.uint][::1] = first
     count: cython.Py_ssize_t = 0
-    none: cython.uint = 0xFFFFFFFF
-    below: cython.uint = none
+    below: cython.uint = NOWHERE
     i: cython.Py_ssize_t
     with cython.nogil:
         for i in range(n):
-            if depth_of[i] <= below:
-                below = none
-                if name_of[i] != 0 and depth_of[i] < 1024:
+            if depth[i] <= below:
+                below = NOWHERE
+                if name[i] != 0 and depth[i] < DEEPEST_SHOWN:
                     continue
-                below = depth_of[i]
+                below = depth[i]
             count += first_range[i + 1] - first_range[i]
     return count
 
 
-def spans(group: memoryview, groups: int) -> tuple[array[int], array[int], bool]:
+def spans(group: cython.uint[::1], groups: int) -> tuple[array[int], array[int], bool]:
     """(first, end, together): the run of items of each group, as they lie once they are brought together in a stable order."""
     n: cython.Py_ssize_t = len(group)
+    last: cython.Py_ssize_t = groups
     first_column = array("I", [0]) * groups
     end_column = array("I", [0]) * groups
-    if n == 0 or groups == 0:
-        return first_column, end_column, True
     first: cython.uint[::1] = first_column
     end: cython.uint[::1] = end_column
-    of: cython.uint[::1] = group
     i: cython.Py_ssize_t
     at: cython.uint = 0
     size: cython.uint
     together: cython.bint = True
     with cython.nogil:
         for i in range(n):
-            if i > 0 and of[i] < of[i - 1]:
+            if i > 0 and group[i] < group[i - 1]:
                 together = False
-            end[of[i]] += 1
-        for i in range(end.shape[0] if cython.compiled else len(end)):
+            end[group[i]] += 1
+        for i in range(last):
             size = end[i]
             first[i] = at
             at += size
@@ -183,10 +168,10 @@ def spans(group: memoryview, groups: int) -> tuple[array[int], array[int], bool]
     return first_column, end_column, bool(together)
 
 
-def grouped(columns: Mapping[str, memoryview], by: str, first: array[int]) -> dict[str, memoryview]:
-    """The columns with the items of each group brought together, in their old order within it; ``first`` is from `spans`."""
-    group: cython.uint[::1] = columns[by]
-    n: cython.Py_ssize_t = len(columns[by])
+def grouped(nodes: NodeTable, first: array[int]) -> NodeTable:
+    """The nodes with those of each function brought together, in their old order within it; ``first`` is from `spans`."""
+    n: cython.Py_ssize_t = nodes.count
+    group: cython.uint[::1] = nodes.function
     next_place: cython.uint[::1] = array("I", first)
     place_column = array("I", [0]) * n
     place: cython.uint[::1] = place_column
@@ -195,25 +180,33 @@ def grouped(columns: Mapping[str, memoryview], by: str, first: array[int]) -> di
         for i in range(n):
             place[i] = next_place[group[i]]
             next_place[group[i]] += 1
-    return {name: memoryview(_scattered(column, place_column)) for name, column in columns.items()}
+    return nodes.replaced(
+        {
+            name: (_scattered_wide if typecode == "Q" else _scattered)(getattr(nodes, name), place_column)
+            for name, typecode in nodes.COLUMNS
+        }
+    )
 
 
-def _scattered(column: memoryview, place_column: array[int]) -> array[int]:
+def _scattered(column: cython.uint[::1], place: cython.uint[::1]) -> memoryview:
     """The items of a column, each at its place."""
     n: cython.Py_ssize_t = len(column)
-    result = array(column.format, bytes(column.itemsize * n))
-    place: cython.uint[::1] = place_column
+    result = array("I", [0]) * n
+    out: cython.uint[::1] = result
     i: cython.Py_ssize_t
-    if column.format == "Q":
-        wide: cython.ulonglong[::1] = column
-        wide_out: cython.ulonglong[::1] = result
-        with cython.nogil:
-            for i in range(n):
-                wide_out[place[i]] = wide[i]
-    else:
-        narrow: cython.uint[::1] = column
-        narrow_out: cython.uint[::1] = result
-        with cython.nogil:
-            for i in range(n):
-                narrow_out[place[i]] = narrow[i]
-    return result
+    with cython.nogil:
+        for i in range(n):
+            out[place[i]] = column[i]
+    return memoryview(result)
+
+
+def _scattered_wide(column: cython.ulonglong[::1], place: cython.uint[::1]) -> memoryview:
+    """The same for 64-bit items."""
+    n: cython.Py_ssize_t = len(column)
+    result = array("Q", [0]) * n
+    out: cython.ulonglong[::1] = result
+    i: cython.Py_ssize_t
+    with cython.nogil:
+        for i in range(n):
+            out[place[i]] = column[i]
+    return memoryview(result)

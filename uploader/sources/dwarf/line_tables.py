@@ -9,6 +9,7 @@ from uploader.errors import MalformedDwarf
 from uploader.sources.dwarf.file_entries import FileEntries
 from uploader.sources.dwarf.files import FileSlots
 from uploader.sources.dwarf.line_header import read_line_header
+from uploader.sources.dwarf.line_rows import LineRows
 from uploader.sources.dwarf.lines import LineReader
 from uploader.sources.dwarf.sections import DwarfSections
 from uploader.sources.dwarf.units import Unit
@@ -16,14 +17,16 @@ from uploader.symbols.uses import first_uses
 
 
 class LineTables:
-    """The rows of every table (`lines.LineReader`), and which table belongs to which offset."""
+    """The rows of every table (`line_rows.LineRows`), and which table belongs to which offset."""
 
     def __init__(self, sections: DwarfSections, executable: list[tuple[int, int]]) -> None:
         self.files = FileSlots(sections)
         self.warnings: list[str] = []
         self._sections = sections
         self._entries = FileEntries(sections.line, little_endian=sections.little_endian)
-        self._reader = LineReader(sections.line, executable, little_endian=sections.little_endian)
+        # Seldom more are kept; room that is not used takes no memory.
+        self._rows = LineRows(executable, 64 + len(sections.line) // 8)
+        self._reader = LineReader(sections.line, self._rows, little_endian=sections.little_endian)
         self._table_at: dict[int, int] = {}
         self._header_budget_bytes = 4 * len(sections.line) + 65536
 
@@ -72,30 +75,27 @@ class LineTables:
     @property
     def first(self) -> array[int]:
         """The first row of each table, and the count of all rows."""
-        return array("I", self._reader.tables())
+        return array("I", self._rows.table_first)
 
     @property
     def address(self) -> array[int]:
         """The address of every row."""
-        column = self._reader.rows()[0]
-        return first_of(column, len(column))
+        return first_of(self._rows.kept.address, self._rows.kept.count)
 
     @property
     def file(self) -> array[int]:
         """The file slot of every row."""
-        column = self._reader.rows()[1]
-        return first_of(column, len(column))
+        return first_of(self._rows.kept.file, self._rows.kept.count)
 
     @property
     def line(self) -> array[int]:
         """The line of every row."""
-        column = self._reader.rows()[2]
-        return first_of(column, len(column))
+        return first_of(self._rows.kept.line, self._rows.kept.count)
 
     def sequences(self) -> tuple[array[int], array[int], array[int]]:
         """Start, end and table of every stretch of code that some table speaks for; asked for once all are read."""
-        start, end, table = self._reader.sequences()
-        return array("Q", start), array("Q", end), array("I", table)
+        rows = self._rows
+        return array("Q", rows.sequence_start), array("Q", rows.sequence_end), array("I", rows.sequence_table)
 
 
 def read_line_tables(sections: DwarfSections, executable: list[tuple[int, int]], address_size: int) -> LineTables:

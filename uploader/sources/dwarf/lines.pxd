@@ -1,2 +1,2 @@
 from uploader.core.numbers cimport NumberReader
-from uploader.sources.dwarf.code_ranges cimport CodeRanges
+from uploader.sources.dwarf.line_rows cimport LineRows

@@ -25,6 +25,7 @@ from uploader.sources.dwarf.die import DieReader
 from uploader.sources.dwarf.linkage import scoped_name
 from uploader.sources.dwarf.memo import Memo
 from uploader.sources.dwarf.strings import StringReader
+from uploader.sources.dwarf.tables import ScopeTable
 from uploader.sources.dwarf.unit_columns import UnitColumns
 from uploader.sources.dwarf.units import Unit
 from uploader.symbols.columns import NameTable
@@ -116,9 +117,9 @@ class NameReader:
         self.name_value = 0
         self.name_unit = 0
 
-    def learn_scopes(self, child: memoryview, parent: memoryview, up_to: int) -> None:
-        """Takes in which scope's DIE each of some DIEs stands in (`walk.Walk.scopes`); those below ``up_to`` are then all known."""
-        self.scopes.update(zip(child, parent, strict=True))
+    def learn_scopes(self, scopes: ScopeTable, up_to: int) -> None:
+        """Takes in which scope's DIE each of some DIEs stands in; those below ``up_to`` are then all known."""
+        self.scopes.update(zip(memoryview(scopes.child), memoryview(scopes.parent), strict=True))
         self.known_end = up_to
 
     def know_all_scopes(self) -> None:
@@ -129,15 +130,12 @@ class NameReader:
         """Whether the last ``numbers`` left a name at 0 whose scopes are not known yet: ask again once they are."""
         return bool(self.waiting)
 
-    def numbers(self, offsets: memoryview) -> array[int]:
+    def numbers(self, offset: cython.ulonglong[::1]) -> array[int]:
         """The name numbers for a column of DIE offsets (0: no DIE), 0 where a name can't be found."""
         self.waiting = False
-        n: cython.Py_ssize_t = len(offsets)
+        n: cython.Py_ssize_t = len(offset)
         result = array("I", [0]) * n
-        if n == 0:
-            return result
         out: cython.uint[::1] = result
-        offset: cython.ulonglong[::1] = offsets
         damaged: cython.bint = False
         self.at = 0
         while self.at < n:

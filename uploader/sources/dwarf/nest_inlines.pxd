@@ -1,1 +1,2 @@
+from uploader.sources.dwarf.tables cimport RangeTable
 from uploader.symbols.touching cimport join_touching

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import cython
 
-from uploader.core.columns import grown, zeros
+from uploader.sources.dwarf.tables import RangeTable
 from uploader.symbols.touching import join_touching
 
 MAX_DEPTH = 16384
@@ -44,14 +44,9 @@ class InlineNester:
     sibling: cython.Py_ssize_t[::1]
     held_first: cython.Py_ssize_t[::1]
     held_last: cython.Py_ssize_t[::1]
-    held_start: cython.ulonglong[::1]
-    held_end: cython.ulonglong[::1]
-    held: cython.Py_ssize_t
-
+    held: RangeTable
     new_first: cython.uint[::1]
-    new_start: cython.ulonglong[::1]
-    new_end: cython.ulonglong[::1]
-    count: cython.Py_ssize_t
+    new: RangeTable
 
     def __init__(self, executable: Sequence[tuple[int, int]]) -> None:
         """What begins below the executable ranges (which ascend) is code that a linker dropped, and no loss."""
@@ -63,16 +58,14 @@ class InlineNester:
         self.sibling = array("q", [0])
         self.held_first = array("q", [0])
         self.held_last = array("q", [0])
-        self.held_start = zeros("Q", 64)
-        self.held_end = zeros("Q", 64)
-        self.held = 0
-        self.count = 0
+        self.held = RangeTable()
+        self.new = RangeTable()
 
     def nest(
         self,
         functions: tuple[memoryview, memoryview, memoryview],
         spans: tuple[array[int], array[int]],
-        depth: memoryview,
+        depth: cython.uint[::1],
         nodes: tuple[array[int], memoryview, memoryview],
     ) -> tuple[array[int], memoryview, memoryview]:
         """(first, start, end): new ranges for nodes, or those given where they nest.
@@ -86,10 +79,11 @@ class InlineNester:
         function_first: cython.uint[::1] = functions[0]
         node: cython.uint[::1] = spans[0]
         node_end: cython.uint[::1] = spans[1]
-        self.bound_start, self.bound_end = _some(functions[1]), _some(functions[2])
+        self.bound_start, self.bound_end = functions[1], functions[2]
         self.depth = depth
-        self.first, self.start, self.end = nodes[0], _some(nodes[1]), _some(nodes[2])
+        self.first, self.start, self.end = nodes
         n: cython.Py_ssize_t = len(spans[0])
+        count: cython.Py_ssize_t = len(depth)
         loose_column = bytearray(n)
         loose: cython.uchar[::1] = loose_column
         f: cython.Py_ssize_t
@@ -110,22 +104,16 @@ class InlineNester:
                     self._renew(node[f], node_end[f], function_first[f], function_first[f + 1])
                 else:
                     self._copy(node[f], node_end[f])
-            self.new_first[self.depth.shape[0] if cython.compiled else len(self.depth)] = self.count
-        return (
-            array("I", memoryview(self.new_first)),
-            memoryview(self.new_start)[: self.count],
-            memoryview(self.new_end)[: self.count],
-        )
+            self.new_first[count] = self.new.count
+        return array("I", memoryview(self.new_first)), *self.new.columns()
 
     def figures(self) -> tuple[int, int, int]:
         """How many ranges of the last batch were dropped, were cut, and have widened what they are inlined into."""
         return self.dropped, self.cut, self.widened
 
     def _lay_out(self, nodes: int, ranges: int, most: int) -> None:
-        self.count = 0
+        self.new = RangeTable(64 + 2 * ranges)
         self.new_first = array("I", [0]) * (nodes + 1)
-        self.new_start = zeros("Q", 64 + 2 * ranges)
-        self.new_end = zeros("Q", 64 + 2 * ranges)
         if len(memoryview(self.sibling)) < most:
             self.sibling = array("q", [0]) * most
             self.held_first = array("q", [0]) * most
@@ -185,36 +173,36 @@ class InlineNester:
         room = 4096 + 8 * (room - self.first[node])
         before: cython.Py_ssize_t = self.widened
         self._count(node, node_end, bound, bound_end)
-        self.held = 0
+        self.held.count = 0
         i = node_end
-        while i > node and self.held <= room:
+        while i > node and self.held.count <= room:
             i -= 1
             depth = self.depth[i]
             self.sibling[i - node] = self.level[depth]
             child = self.level[depth + 1]
             self.level[depth] = i - node
             self.level[depth + 1] = NOTHING
-            own = self.held
+            own = self.held.count
             self.held_first[i - node] = own
             for k in range(self.first[i], self.first[i + 1]):
                 self._hold_common(self.start[k], self.end[k], bound, bound_end, room)
-            own_end = self.held
-            while child != NOTHING and self.held <= room:
+            own_end = self.held.count
+            while child != NOTHING and self.held.count <= room:
                 for k in range(self.held_first[child], self.held_last[child]):
-                    if not _inside(self.held_start, self.held_end, own, own_end, self.held_start[k], self.held_end[k]):
-                        self._hold(self.held_start[k], self.held_end[k])
+                    if not _inside(self.held.start, self.held.end, own, own_end, self.held.start[k], self.held.end[k]):
+                        self.held.put(self.held.start[k], self.held.end[k])
                 child = self.sibling[child]
-            if self.held > own_end:
-                self.held = join_touching(self.held_start, self.held_end, own, self.held)
-            self.held_last[i - node] = self.held
-        if self.held > room:
+            if self.held.count > own_end:
+                self.held.count = join_touching(self.held.start, self.held.end, own, self.held.count)
+            self.held_last[i - node] = self.held.count
+        if self.held.count > room:
             self.dropped += self.widened - before
             self.widened = before
             return self._copy(node, node_end)
         for i in range(node, node_end):
-            self.new_first[i] = self.count
+            self.new_first[i] = self.new.count
             for k in range(self.held_first[i - node], self.held_last[i - node]):
-                self._put(self.held_start[k], self.held_end[k])
+                self.new.put(self.held.start[k], self.held.end[k])
         return 0
 
     @cython.cfunc
@@ -266,23 +254,9 @@ class InlineNester:
     ) -> cython.int:
         """Holds what of a range lies in the function, while there is room."""
         at: cython.Py_ssize_t = _first_ending_behind(self.bound_end, bound, bound_end, start)
-        while at < bound_end and self.bound_start[at] < end and self.held <= room:
-            self._hold(max(start, self.bound_start[at]), min(end, self.bound_end[at]))
+        while at < bound_end and self.bound_start[at] < end and self.held.count <= room:
+            self.held.put(max(start, self.bound_start[at]), min(end, self.bound_end[at]))
             at += 1
-        return 0
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
-    def _hold(self, start: cython.ulonglong, end: cython.ulonglong) -> cython.int:
-        n: cython.Py_ssize_t = self.held
-        if n >= self.held_start.shape[0] if cython.compiled else n >= len(self.held_start):
-            with cython.gil:
-                self.held_start = grown(self.held_start, n + 1)
-                self.held_end = grown(self.held_end, n + 1)
-        self.held_start[n] = start
-        self.held_end[n] = end
-        self.held = n + 1
         return 0
 
     @cython.cfunc
@@ -293,23 +267,9 @@ class InlineNester:
         i: cython.Py_ssize_t
         k: cython.Py_ssize_t
         for i in range(node, node_end):
-            self.new_first[i] = self.count
+            self.new_first[i] = self.new.count
             for k in range(self.first[i], self.first[i + 1]):
-                self._put(self.start[k], self.end[k])
-        return 0
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
-    def _put(self, start: cython.ulonglong, end: cython.ulonglong) -> cython.int:
-        n: cython.Py_ssize_t = self.count
-        if n >= self.new_start.shape[0] if cython.compiled else n >= len(self.new_start):
-            with cython.gil:
-                self.new_start = grown(self.new_start, n + 1)
-                self.new_end = grown(self.new_end, n + 1)
-        self.new_start[n] = start
-        self.new_end[n] = end
-        self.count = n + 1
+                self.new.put(self.start[k], self.end[k])
         return 0
 
 
@@ -346,8 +306,3 @@ def _inside(
         return True
     at: cython.Py_ssize_t = _first_ending_behind(ends, first, last, start)
     return at < last and starts[at] <= start and end <= ends[at]
-
-
-def _some(column: memoryview) -> memoryview:
-    """The column, or one zero item where it is empty: a typed memoryview needs a byte to point at."""
-    return column if len(column) else memoryview(array("Q", [0]))

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import cython
 
-from uploader.core.columns import grown, zeros
 from uploader.core.numbers import NumberReader
 from uploader.sources.dwarf import constants
 from uploader.sources.dwarf.code_ranges import CodeRanges
 from uploader.sources.dwarf.sections import DwarfSections
+from uploader.sources.dwarf.tables import FunctionTable, NodeTable, RangeTable
 from uploader.sources.dwarf.unit_columns import UnitColumns
 from uploader.symbols.touching import join_touching
 
@@ -48,9 +48,7 @@ class RangeReader:
 
     units: UnitColumns
 
-    count: cython.Py_ssize_t
-    start: cython.ulonglong[::1]
-    end: cython.ulonglong[::1]
+    found: RangeTable
     position: cython.longlong
     dropped: cython.Py_ssize_t
     top: cython.ulonglong
@@ -69,11 +67,8 @@ class RangeReader:
         self.addresses = NumberReader(sections.addresses, little_endian=little_endian)
         self.budget = 0
         self.units = units
-        self.count = 0
-        # Seldom more are found; room that is not used takes no memory.
-        ranges = 64 + size_bytes // 48
-        self.start = zeros("Q", ranges)
-        self.end = zeros("Q", ranges)
+        # Seldom more are found.
+        self.found = RangeTable(64 + size_bytes // 48)
         self.position = 0
         self.dropped = 0
         self.top = 0xFFFFFFFFFFFFFFFF
@@ -90,34 +85,31 @@ class RangeReader:
 
     def resolve(
         self,
-        columns: Mapping[str, memoryview],
-        unit_of: memoryview,
+        table: FunctionTable | NodeTable,
+        unit: cython.uint[::1],
         executable: Sequence[tuple[int, int]] | None,
         end_of_first: int = 0,
     ) -> tuple[array[int], memoryview, memoryview]:
-        """(first, start, end): the ranges of item ``i`` of a walk's columns are ``first[i]:first[i + 1]``.
+        """(first, start, end): the ranges of item ``i`` of a walk's table are ``first[i]:first[i + 1]``.
 
-        ``unit_of`` gives each item's unit. With ``executable``, only ranges that lie in executable code count, and of those that
+        ``unit`` gives each item's unit. With ``executable``, only ranges that lie in executable code count, and of those that
         start at address 0 only such as end at ``end_of_first``, unless that is 0. The next call uses the memory of what this one gave.
         """
-        n: cython.Py_ssize_t = len(unit_of)
+        n: cython.Py_ssize_t = len(unit)
         first_column = array("I", [0]) * (n + 1)
-        if n == 0:
-            return first_column, memoryview(array("Q")), memoryview(array("Q"))
         first: cython.uint[::1] = first_column
-        pc: cython.uint[::1] = columns["pc"]
-        a: cython.ulonglong[::1] = columns["a"]
-        b: cython.ulonglong[::1] = columns["b"]
-        unit: cython.uint[::1] = unit_of
+        pc: cython.uint[::1] = table.pc
+        a: cython.ulonglong[::1] = table.a
+        b: cython.ulonglong[::1] = table.b
         code: CodeRanges = CodeRanges(executable or ())
         first_end: cython.ulonglong = end_of_first
         checked: cython.bint = executable is not None
-        self.count = 0
+        self.found.count = 0
         i: cython.Py_ssize_t
         before: cython.Py_ssize_t
         with cython.nogil:
             for i in range(n):
-                before = self.count
+                before = self.found.count
                 first[i] = before
                 if pc[i] == PC_BOUNDS:
                     self._keep(a[i], b[i])
@@ -126,8 +118,8 @@ class RangeReader:
                     if checked:
                         self._only_executable(before, code, first_end)
                     self._tidy(before)
-            first[n] = self.count
-        return first_column, memoryview(self.start)[: self.count], memoryview(self.end)[: self.count]
+            first[n] = self.found.count
+        return first_column, *self.found.columns()
 
     @cython.cfunc
     @cython.nogil
@@ -138,15 +130,7 @@ class RangeReader:
             if start > end and start < self.top - 1 and self.position >= 0:
                 self.dropped += 1
             return 0
-        n: cython.Py_ssize_t = self.count
-        if n >= self.start.shape[0] if cython.compiled else n >= len(self.start):
-            with cython.gil:
-                self.start = grown(self.start, n + 1)
-                self.end = grown(self.end, n + 1)
-        self.start[n] = start
-        self.end[n] = end
-        self.count = n + 1
-        return 0
+        return self.found.put(start, end)
 
     @cython.cfunc
     @cython.nogil
@@ -325,18 +309,18 @@ class RangeReader:
         kept: cython.Py_ssize_t = before
         i: cython.Py_ssize_t
         code_end: cython.ulonglong
-        for i in range(before, self.count):
-            if self.start[i] == 0 and first_end != 0 and self.end[i] != first_end:
+        for i in range(before, self.found.count):
+            if self.found.start[i] == 0 and first_end != 0 and self.found.end[i] != first_end:
                 continue
-            code_end = code.end_at(self.start[i])
-            if self.end[i] <= code_end:
-                self.start[kept] = self.start[i]
-                self.end[kept] = self.end[i]
+            code_end = code.end_at(self.found.start[i])
+            if self.found.end[i] <= code_end:
+                self.found.start[kept] = self.found.start[i]
+                self.found.end[kept] = self.found.end[i]
                 kept += 1
-            elif code_end > 0 and self.start[i] < self.top - 1:
+            elif code_end > 0 and self.found.start[i] < self.top - 1:
                 # What begins below all code, or at the top of what can be addressed, a linker has dropped.
                 self.dropped += 1
-        self.count = kept
+        self.found.count = kept
         return 0
 
     @cython.cfunc
@@ -344,5 +328,5 @@ class RangeReader:
     @cython.exceptval(-1)
     def _tidy(self, before: cython.Py_ssize_t) -> cython.int:
         """Sorts the ranges from ``before`` on and joins those that touch or overlap."""
-        self.count = join_touching(self.start, self.end, before, self.count)
+        self.found.count = join_touching(self.found.start, self.found.end, before, self.found.count)
         return 0

@@ -10,6 +10,7 @@ from array import array
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 
 from uploader.core.columns import NONE
 from uploader.errors import InputError
@@ -18,16 +19,16 @@ from uploader.objects.elf.headers import ET_REL
 from uploader.sources.dwarf.abbrev import Abbrevs
 from uploader.sources.dwarf.absent import Absent, absent_sections
 from uploader.sources.dwarf.batches import Code, Part, join_named
-from uploader.sources.dwarf.join import Joined, concatenated, gather, slots_of, unshown
+from uploader.sources.dwarf.join import Joined
 from uploader.sources.dwarf.line_tables import LineTables, read_line_tables
 from uploader.sources.dwarf.linked import LinkedFiles, NoLinkedFiles
 from uploader.sources.dwarf.sections import DwarfSections, SectionLoader
+from uploader.sources.dwarf.source_columns import source_columns
 from uploader.sources.dwarf.supplementary import Supplementary, opened_supplementary
 from uploader.sources.dwarf.unit_headers import read_units
 from uploader.sources.elf_symbols.read import read_symbols
 from uploader.sources.port import ColumnsRead
-from uploader.symbols.columns import NameTable, SourceColumns
-from uploader.symbols.range_counts import RangeCounts
+from uploader.symbols.columns import NameTable
 from uploader.values import replace
 
 LINE_STRINGS = ".debug_line_str"
@@ -127,76 +128,40 @@ def read_sections(
         for unit in units.units:
             unit.walked = unit.walked and not unit.from_zero
     unit_table = array("I", [NONE if (table := tables.table_for(unit)) < 0 else table for unit in units.units])
-    first_slot, slot_count, file_base = tables.files.columns(unit_table)
-
-    all_of = Joined()
-    named = []
-    warnings_of_split: list[str] = []
     absent = absent_sections(sections, units.units, abbrevs)
     if tables.lack_file_names and not any(one.section == LINE_STRINGS for one in absent):
         absent.append(Absent(section=LINE_STRINGS, loss="names of files are lost"))
-    split_missing = False
+
+    joined = Joined()
+    join = partial(join_named, joined, code=where, names=names, supplementary=other.names, pool=pool, threads=threads)
+    split = None
     if any(unit.dwo_name for unit in units.units):
         from uploader.sources.dwarf.split import SplitUnits
 
         split = SplitUnits(sections=sections, units=units.units, files=files if files is not None else NoLinkedFiles())
         for half in split.parts():
-            of_half = half.part
-            absent += absent_sections(
-                of_half.sections, (unit for unit in of_half.units.units if unit.walked), of_half.abbrevs, split=True
-            )
-            named.append(join_named(all_of, of_half, where, names, other.names, pool, threads, half.skeleton))
-        warnings_of_split = split.warnings
-        split_missing = split.missing > 0
-    main = Part(sections=sections, abbrevs=abbrevs, units=units)
-    named.append(join_named(all_of, main, where, names, other.names, pool, threads))
-    joined = all_of.columns()
-    function_unit = memoryview(joined.pop("function_unit"))
-    node_unit = memoryview(gather(memoryview(joined.pop("node_function")), function_unit))
-    for name, unit_of in (("function_decl_file", function_unit), ("node_call_file", node_unit)):
-        joined[name] = slots_of(memoryview(joined[name]), unit_of, first_slot, slot_count, file_base)
-    node_name = concatenated(each.node_name for each in named)
-    range_counts = RangeCounts(dropped=unshown(node_name, joined["node_depth"], joined["node_range"]))
-    for each in named:
-        range_counts.add(each.range_counts)
-    sequence_start, sequence_end, sequence_table = tables.sequences()
-    node_name = concatenated(each.node_name for each in named)
-    if other.missing or any(one.names for one in absent):
-        # Left out, their lines would be told of the function around them.
-        unnamed = names.intern(UNNAMED)
-        node_name = array("I", (name or unnamed for name in node_name))
-    columns = SourceColumns(
-        names=names,
-        file_at=tables.files.file_at,
-        file_slots=len(tables.files),
-        function_name=concatenated(each.function_name for each in named),
-        function_table=gather(function_unit, memoryview(unit_table)),
-        node_name=node_name,
-        **joined,
-        table_first=tables.first,
-        row_address=tables.address,
-        row_file=tables.file,
-        row_line=tables.line,
-        sequence_start=sequence_start,
-        sequence_end=sequence_end,
-        sequence_table=sequence_table,
-        range_counts=range_counts,
-    )
+            walked = (unit for unit in half.part.units.units if unit.walked)
+            absent += absent_sections(half.part.sections, walked, half.part.abbrevs, split=True)
+            join(half.part, unit_numbers=half.skeleton)
+    join(Part(sections=sections, abbrevs=abbrevs, units=units))
+    # Left out, lines of inlined calls without a name would be told of the function around them.
+    unnamed = names.intern(UNNAMED) if other.missing or any(one.names for one in absent) else 0
+    columns = source_columns(joined, tables, unit_table, names, unnamed)
     # Only names of files are still to be read; .debug_info is the largest thing in memory.
     sections.info = b""
     warnings = [
         *dict.fromkeys(map(str, absent)),
         *tables.warnings,
         *units.warnings,
-        *warnings_of_split,
+        *(split.warnings if split is not None else ()),
         *other.warnings,
-        *(warning for each in named for warning in each.warnings),
+        *joined.warnings,
     ]
     return ColumnsRead(
         columns=columns,
         warnings=tuple(warnings),
         whole=not absent and not other.missing,
-        lacks_files=split_missing or other.missing,
+        lacks_files=(split is not None and split.missing > 0) or other.missing,
     )
 
 

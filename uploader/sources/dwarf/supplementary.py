@@ -126,7 +126,7 @@ def _read(elf: ElfFile, table: NameTable) -> Supplementary:
     names = part.name_reader(table, None)
     warnings = list(part.units.warnings)
     for batch in walked(part, Code(executable=[])):
-        names.learn_scopes(batch.scopes["child"], batch.scopes["parent"], batch.end)
+        names.learn_scopes(batch.scopes, batch.end)
         warnings.extend(batch.warnings)
     names.know_all_scopes()
     return Supplementary(

@@ -18,19 +18,19 @@ class UnitColumns:
 
     def __init__(self, units: Sequence[Unit]) -> None:
         self.count = len(units)
-        self.offset = _column("q", [unit.offset for unit in units])
-        self.end = _column("q", [unit.end for unit in units])
-        self.first_die = _column("q", [unit.first_die for unit in units])
-        self.version = _column("i", [unit.version for unit in units])
-        self.table = _column("i", [unit.table for unit in units])
-        self.address_size = _column("i", [unit.address_size for unit in units])
-        self.offset_size = _column("i", [unit.offset_size for unit in units])
-        self.walked = _column("i", [unit.walked for unit in units])
-        self.low_pc = _column("Q", [unit.low_pc for unit in units])
-        self.addr_base = _column("q", [unit.addr_base for unit in units])
-        self.address_stride = _column("i", [unit.address_stride for unit in units])
-        self.rnglists_base = _column("q", [unit.rnglists_base for unit in units])
-        self.ranges_start = _column("q", [unit.ranges_start for unit in units])
+        self.offset = array("q", [unit.offset for unit in units])
+        self.end = array("q", [unit.end for unit in units])
+        self.first_die = array("q", [unit.first_die for unit in units])
+        self.version = array("i", [unit.version for unit in units])
+        self.table = array("i", [unit.table for unit in units])
+        self.address_size = array("i", [unit.address_size for unit in units])
+        self.offset_size = array("i", [unit.offset_size for unit in units])
+        self.walked = array("i", [unit.walked for unit in units])
+        self.low_pc = array("Q", [unit.low_pc for unit in units])
+        self.addr_base = array("q", [unit.addr_base for unit in units])
+        self.address_stride = array("i", [unit.address_stride for unit in units])
+        self.rnglists_base = array("q", [unit.rnglists_base for unit in units])
+        self.ranges_start = array("q", [unit.ranges_start for unit in units])
 
     def __len__(self) -> int:
         return self.count
@@ -62,8 +62,3 @@ class UnitColumns:
         if low == 0 or offset >= self.end[low - 1]:
             return -1
         return low - 1
-
-
-def _column(typecode: str, values: list[int]) -> array[int]:
-    """The values, or one zero where there are none: a typed memoryview needs a byte to point at."""
-    return array(typecode, values or [0])

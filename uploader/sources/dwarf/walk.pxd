@@ -1,4 +1,4 @@
-from uploader.core.numbers cimport NumberReader
-from uploader.sources.dwarf.code_ranges cimport CodeRanges
+from uploader.sources.dwarf.code_found cimport CodeFound
 from uploader.sources.dwarf.die cimport DieReader
+from uploader.sources.dwarf.open_scopes cimport OpenScopes
 from uploader.sources.dwarf.unit_columns cimport UnitColumns
