@@ -163,6 +163,10 @@ class Provenance:
     """The page of the job or workflow run."""
 
 
+NEW_IN_STORE = "new in the store"
+"""The reason for storing a file of which nothing more need be said."""
+
+
 class Decision(enum.StrEnum):
     """The fate of one file."""
 

@@ -7,8 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from uploader.judgement import has_symbols
-from uploader.model import Decision, Figures, LeftOut, Outcome, Quality
-from uploader.protocol.words import NEW_IN_STORE
+from uploader.model import NEW_IN_STORE, Decision, Figures, LeftOut, Outcome, Quality
 from uploader.report.groups import advices, measured, remedy_of
 from uploader.report.model import RunReport
 from uploader.words import count, duration, printable, size

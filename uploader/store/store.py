@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from uploader.errors import ArtifactMismatch, NothingFound, Refused, StoreDamaged
-from uploader.model import SymbolId
+from uploader.model import NEW_IN_STORE, SymbolId
 from uploader.protocol import verify
 from uploader.protocol.wire.json_text import is_sha256
-from uploader.protocol.words import GSYM_KIND, NEW_IN_STORE, Answer, Committed, Manifest, Question
+from uploader.protocol.words import GSYM_KIND, Answer, Committed, Manifest, Question
 from uploader.store import keys
 from uploader.store.asking import Asking, Entry, is_new, told_lost
 from uploader.store.blobs import Blobs
