@@ -69,23 +69,8 @@ class FunctionInfos:
     merged: Payloads
 
 
-@cython.final
-@cython.cclass
 class _Decoder(GsymReader):
     """Reads records one after the other. Where the data of kind ``k`` lies stands in item ``k * records + piece`` of two columns."""
-
-    starts: cython.ulonglong[::1]
-    offsets: cython.ulonglong[::1]
-    ends: cython.ulonglong[::1]
-    names: cython.ulonglong[::1]
-    record_end: cython.ulonglong[::1]
-    payload_begin: cython.ulonglong[::1]
-    payload_end: cython.ulonglong[::1]
-    own: cython.ulonglong[::1]
-    own_count: cython.Py_ssize_t
-    records: cython.Py_ssize_t
-    name_bytes: cython.int
-    strict: cython.bint
 
     def __init__(self, data: Data, header: Header, starts: array[int], offsets: array[int], strict: bool) -> None:
         GsymReader.__init__(self, data, "a function info", REASONS, header.little_endian)
@@ -100,9 +85,6 @@ class _Decoder(GsymReader):
         self.name_bytes = header.offset_size_bytes
         self.strict = strict
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
     def read_record(self, piece: cython.Py_ssize_t) -> cython.int:
         start: cython.ulonglong = self.starts[piece]
         size: cython.ulonglong = self.fixed(NUMBER_BYTES)
@@ -133,17 +115,11 @@ class _Decoder(GsymReader):
             self.at += length
         return 0
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
     def known(self, offset: cython.ulonglong) -> cython.bint:
         """Whether a record was read there before: functions that say the same may share one."""
         behind: cython.Py_ssize_t = first_after(self.own, 0, self.own_count, offset)
         return behind > 0 and self.own[behind - 1] == offset
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
     def read_records(self) -> cython.int:
         piece: cython.Py_ssize_t
         count: cython.Py_ssize_t = self.records

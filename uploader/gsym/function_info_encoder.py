@@ -43,26 +43,8 @@ INFOS_TOO_LONG = cython.declare(cython.int, 1)
 ALIASES_TOO_LONG = cython.declare(cython.int, 2)
 
 
-@cython.final
-@cython.cclass
 class _Encoder(PayloadWriter):
     """Memory that was never written to is zero: the end of each record, and what aligns the next one, is only passed over."""
-
-    table: TableColumns
-    first: cython.Py_ssize_t
-    name_offset: cython.ulonglong[::1]
-    name_bytes: cython.int
-    bare_bytes: cython.ulonglong
-    has_aliases: cython.bint
-    lines: cython.const[cython.uchar][::1]
-    line_ends: cython.ulonglong[::1]
-    line_at: cython.Py_ssize_t
-    line_until: cython.Py_ssize_t
-    inlines: cython.const[cython.uchar][::1]
-    inline_ends: cython.ulonglong[::1]
-    inline_at: cython.Py_ssize_t
-    inline_until: cython.Py_ssize_t
-    infos_bytes: cython.ulonglong
 
     def __init__(
         self,
@@ -87,17 +69,11 @@ class _Encoder(PayloadWriter):
         self.line_until = 0
         self.inline_until = 0
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
     def refuse(self, what: cython.int) -> cython.int:
         with cython.gil:
             raise InputError(f"{REFUSALS[what]} can't be held in GSYM")
         return 0
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
     def payload(self, piece: cython.Py_ssize_t) -> cython.int:
         """The record of a piece."""
         size: cython.ulonglong = self.table.end[piece] - self.table.start[piece]
@@ -114,9 +90,6 @@ class _Encoder(PayloadWriter):
         self.at += (ALIGNMENT_BYTES - self.at % ALIGNMENT_BYTES) % ALIGNMENT_BYTES
         return 0
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
     def next_infos(self, index: cython.Py_ssize_t) -> cython.int:
         """Goes on to the line table and the inline tree of the next piece, and to what both take in a record."""
         self.line_at = self.line_until
@@ -134,9 +107,6 @@ class _Encoder(PayloadWriter):
             self.infos_bytes += HEAD_BYTES + inlines
         return 0
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
     def put_infos(self) -> cython.int:
         """Puts the line table and the inline tree, as far as they are there."""
         size: cython.Py_ssize_t = self.line_until - self.line_at
@@ -153,9 +123,6 @@ class _Encoder(PayloadWriter):
             self.at += size
         return 0
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
     def put_aliases(self, piece: cython.Py_ssize_t, size: cython.ulonglong) -> cython.int:
         """Puts a record for each alias, like its function's but for the name, and not aligned."""
         first: cython.Py_ssize_t = self.table.alias_first[piece]
@@ -191,18 +158,12 @@ class _Encoder(PayloadWriter):
             self.at += HEAD_BYTES
         return 0
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1, check=True)
     def copies(self, count: cython.ulonglong) -> cython.ulonglong:
         """How many of so many aliases repeat the lines and inlines of their function."""
         if self.infos_bytes == 0:
             return 0
         return min(max(COPIES_FACTOR * self.infos_bytes, COPIES_BYTES) // self.infos_bytes, count)
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
     def root_name(self) -> cython.Py_ssize_t:
         """Where, among the inline trees, the name stands in the root of this one, which is the function itself."""
         # Before it: one range, at 0, its size, whether there are children.

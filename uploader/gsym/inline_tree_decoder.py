@@ -9,7 +9,7 @@ from array import array
 
 import cython
 
-from uploader.core.columns import grown, taken
+from uploader.core.columns import grown, taken, zeros_each
 from uploader.core.search import first_after
 from uploader.errors import MalformedGsym
 from uploader.gsym.layout import MAX_INLINE_DEPTH, MAX_UINT32, MAX_UINT64, Data, Header
@@ -43,36 +43,16 @@ TRAILING = cython.declare(cython.int, 7)
 BAD_FLAG = cython.declare(cython.int, 8)
 
 
-@cython.final
-@cython.cclass
 class _Decoder(PayloadReader):
-    made: GrowingTable
-    name_offset: cython.ulonglong[::1]
-    name_room: cython.Py_ssize_t
-    run_end: cython.ulonglong[::1]
-    run_room: cython.Py_ssize_t
-    base: cython.ulonglong
-    parent: cython.uint[::1]
-    last_end: cython.ulonglong[::1]
-    ordered: cython.bint
-    name_bytes: cython.int
-    name: cython.ulonglong
-    call_file: cython.uint
-    call_line: cython.uint
-
     def __init__(self, data: Data, header: Header, strict: bool) -> None:
         PayloadReader.__init__(self, data, header, "an inline tree", REASONS, strict)
         self.made = GrowingTable()
-        self.name_offset = self.run_end = array("Q")
-        self._give_names_room(0)
-        self._give_runs_room(0)
+        self.name_offset, self.run_end = zeros_each("QQ", 0)
+        self.name_room = self.run_room = 0
         self.parent = array("I", [0]) * (MAX_INLINE_DEPTH + 2)
         self.last_end = array("Q", [0]) * (MAX_INLINE_DEPTH + 2)
         self.name_bytes = header.offset_size_bytes
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
     def check_inside(self, node: cython.Py_ssize_t, parent: cython.Py_ssize_t) -> cython.int:
         """Holds a node's ranges to those of its parent; neighbouring ranges of the parent count as one."""
         low: cython.Py_ssize_t
@@ -91,9 +71,6 @@ class _Decoder(PayloadReader):
                 self.fail(OUTSIDE)
         return 0
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
     def read_ranges(
         self, count: cython.ulonglong, base: cython.ulonglong, start: cython.ulonglong, end: cython.ulonglong
     ) -> cython.int:
@@ -124,9 +101,6 @@ class _Decoder(PayloadReader):
             self.fail(TOO_LARGE)
         return self.find_runs(first)
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
     def find_runs(self, first: cython.Py_ssize_t) -> cython.int:
         """Sets, of each range from ``first`` on, where the last of those ends that follow it without a gap."""
         item: cython.Py_ssize_t = self.made.ranges - 1
@@ -142,18 +116,12 @@ class _Decoder(PayloadReader):
                 self.run_end[item] = self.made.range_end[item]
         return 0
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
     def read_flag(self) -> cython.int:
         flag: cython.ulonglong = self.fixed(1)
         if self.strict and flag > 1:
             self.fail(BAD_FLAG)
         return 1 if flag else 0
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
     def read_call(self) -> cython.int:
         """Reads a node's name, call file and call line."""
         self.name = self.fixed(self.name_bytes)
@@ -167,9 +135,6 @@ class _Decoder(PayloadReader):
         self.call_line = line
         return 0
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
     def read_root(self, start: cython.ulonglong, end: cython.ulonglong) -> cython.bint:
         """Reads the root, which is the function itself, and keeps nothing of it but its begin; tells whether it has children."""
         first_range: cython.Py_ssize_t = self.made.ranges
@@ -187,9 +152,6 @@ class _Decoder(PayloadReader):
             self.fail(BAD_ROOT)
         return has_children
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
     def read_node(
         self, count: cython.ulonglong, depth: cython.Py_ssize_t, start: cython.ulonglong, end: cython.ulonglong
     ) -> cython.bint:
@@ -219,9 +181,6 @@ class _Decoder(PayloadReader):
         self.parent[depth] = node
         return has_children
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
     def payload(self, start: cython.ulonglong, end: cython.ulonglong) -> cython.Py_ssize_t:
         """Reads one tree."""
         first: cython.Py_ssize_t = self.made.nodes

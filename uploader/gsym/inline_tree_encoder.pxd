@@ -1,2 +1,14 @@
 from uploader.gsym.writer cimport PayloadWriter
 from uploader.symbols.table_columns cimport TableColumns
+
+
+cdef class _Encoder(PayloadWriter):
+    cdef TableColumns table
+    cdef unsigned int[::1] file_number
+    cdef unsigned long long[::1] name_offset, base
+    cdef int name_bytes
+
+    cdef int refuse(self, Py_ssize_t node) except -1 nogil
+    cdef int put_root(self, Py_ssize_t piece) except -1 nogil
+    cdef int put_ranges(self, Py_ssize_t node, Py_ssize_t depth) except -1 nogil
+    cdef int payload(self, Py_ssize_t piece) except? -1 nogil

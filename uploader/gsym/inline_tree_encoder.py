@@ -22,15 +22,7 @@ RANGE_MAX_BYTES = cython.declare(cython.Py_ssize_t, 24)
 END_OF_CHILDREN = cython.declare(cython.uchar, 0)
 
 
-@cython.final
-@cython.cclass
 class _Encoder(PayloadWriter):
-    table: TableColumns
-    file_number: cython.uint[::1]
-    name_offset: cython.ulonglong[::1]
-    name_bytes: cython.int
-    base: cython.ulonglong[::1]
-
     def __init__(
         self,
         table: SymbolTable,
@@ -47,9 +39,6 @@ class _Encoder(PayloadWriter):
         self.name_bytes = name_bytes
         self.base = array("Q", [0]) * (MAX_INLINE_DEPTH + 1)
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
     def refuse(self, node: cython.Py_ssize_t) -> cython.int:
         with cython.gil:
             if self.table.range_first[node] == self.table.range_first[node + 1]:
@@ -59,9 +48,6 @@ class _Encoder(PayloadWriter):
             )
         return 0
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
     def payload(self, piece: cython.Py_ssize_t) -> cython.int:
         """The tree of a piece, without a byte where it has no nodes."""
         first: cython.Py_ssize_t = self.table.node_first[piece]
@@ -86,9 +72,6 @@ class _Encoder(PayloadWriter):
                 depth -= 1
         return 0
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
     def put_root(self, piece: cython.Py_ssize_t) -> cython.int:
         """Puts the function itself: one range, children, its name, and no call site."""
         self.reserve(NODE_MAX_BYTES)
@@ -102,9 +85,6 @@ class _Encoder(PayloadWriter):
         self.uleb(0)
         return 0
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
     def put_ranges(self, node: cython.Py_ssize_t, depth: cython.Py_ssize_t) -> cython.int:
         """Puts a node's ranges, and makes room for all else of it."""
         first: cython.Py_ssize_t = self.table.range_first[node]

@@ -1,2 +1,12 @@
 from uploader.gsym.payload_reader cimport PayloadReader
 from uploader.symbols.table_columns cimport GrowingTable
+
+
+cdef class _Decoder(PayloadReader):
+    cdef GrowingTable made
+
+    cdef int check_line(self, long long line) except -1 nogil
+    cdef int check_row(
+        self, Py_ssize_t first, unsigned long long advance, unsigned long long file, long long line
+    ) except -1 nogil
+    cdef Py_ssize_t payload(self, unsigned long long start, unsigned long long end) except? -1 nogil

@@ -54,18 +54,11 @@ TRAILING = cython.declare(cython.int, 8)
 REPEATED = cython.declare(cython.int, 9)
 
 
-@cython.final
-@cython.cclass
 class _Decoder(PayloadReader):
-    made: GrowingTable
-
     def __init__(self, data: Data, header: Header, strict: bool, rows: int) -> None:
         PayloadReader.__init__(self, data, header, "a line table", REASONS, strict)
         self.made = GrowingTable(rows=rows)
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
     @cython.cdivision(True)
     def payload(self, start: cython.ulonglong, end: cython.ulonglong) -> cython.Py_ssize_t:
         """Reads one line table."""
@@ -118,17 +111,11 @@ class _Decoder(PayloadReader):
             self.fail(TRAILING)
         return self.made.rows
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
     def check_line(self, line: cython.longlong) -> cython.int:
         if line < 0 or line > MAX_LINE:
             self.fail(BAD_LINE)
         return 0
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
     def check_row(
         self, first: cython.Py_ssize_t, advance: cython.ulonglong, file: cython.ulonglong, line: cython.longlong
     ) -> cython.int:

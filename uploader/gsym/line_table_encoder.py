@@ -41,20 +41,12 @@ C++, Go or Rust 1 to 3 % smaller than with a window that is chosen; uncompressed
 ROW_MAX_BYTES = cython.declare(cython.int, 32)
 
 
-@cython.final
-@cython.cclass
 class _Encoder(PayloadWriter):
-    table: TableColumns
-    file_number: cython.uint[::1]
-
     def __init__(self, table: SymbolTable, file_number: array[int], room_bytes: int) -> None:
         PayloadWriter.__init__(self, room_bytes, True)
         self.table = TableColumns(table)
         self.file_number = file_number
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
     def put_row(self, delta: cython.longlong, advance: cython.ulonglong) -> cython.int:
         """A row so many lines and bytes behind the last one: where one opcode can't do both, the line goes first."""
         distance: cython.longlong = LAST_SPECIAL + 1
@@ -78,9 +70,6 @@ class _Encoder(PayloadWriter):
             self.uleb(advance)
         return 0
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
     def payload(self, piece: cython.Py_ssize_t) -> cython.int:
         """The opcode stream of a piece."""
         first: cython.Py_ssize_t = self.table.row_first[piece]

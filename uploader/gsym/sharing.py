@@ -21,20 +21,8 @@ SHARED_SLACK_BYTES = cython.declare(cython.ulonglong, 1 << 16)
 In large C++ libraries those left out are a thirtieth of those kept."""
 
 
-@cython.final
-@cython.cclass
 class _Shelf:
     """Records kept so far, end to end."""
-
-    out: cython.uchar[::1]
-    at: cython.Py_ssize_t
-    saved: cython.ulonglong
-    count: cython.Py_ssize_t
-    mask: cython.ulonglong
-    heads: cython.uint[::1]
-    chain: cython.uint[::1]
-    begin: cython.ulonglong[::1]
-    length: cython.ulonglong[::1]
 
     def __init__(self, out: memoryview, records: int) -> None:
         size = 4
@@ -70,9 +58,6 @@ class _Shelf:
         """The size of all that is kept."""
         return self.at
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(0xFFFFFFFFFFFFFFFE, check=True)
     def _put(
         self, data: cython.const[cython.uchar][::1], begin: cython.ulonglong, end: cython.ulonglong
     ) -> cython.ulonglong:
@@ -98,9 +83,6 @@ class _Shelf:
         self.at += length
         return self.begin[self.count]
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(0xFFFFFFFFFFFFFFFE, check=True)
     def _key(
         self, data: cython.const[cython.uchar][::1], begin: cython.ulonglong, length: cython.ulonglong
     ) -> cython.ulonglong:
@@ -113,9 +95,6 @@ class _Shelf:
             key = ((key ^ data[begin + i]) * prime) & low
         return key ^ (key >> 15)
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
     def _equal(
         self,
         data: cython.const[cython.uchar][::1],

@@ -26,31 +26,11 @@ HASH_SHIFT = cython.declare(cython.int, 12)
 """Fields are mixed in 28 bits, so that nothing overflows, and scattered by the golden ratio (Knuth, TAOCP 3, 6.4)."""
 
 
-@cython.final
-@cython.cclass
 class SiteJoiner:
     """Rewrites the node and range columns of one table where they are, piece after piece: what is written never passes what was read.
 
     Sites of a piece are numbered from 1; 0 is the function itself.
     """
-
-    table: TableColumns
-    nodes: cython.Py_ssize_t
-    ranges: cython.Py_ssize_t
-    aside: GrowingTable
-
-    room: cython.Py_ssize_t
-    slots: cython.Py_ssize_t
-    slot_site: cython.uint[::1]
-    slot_piece: cython.uint[::1]
-    site_node: cython.uint[::1]
-    site_parent: cython.uint[::1]
-    first_child: cython.uint[::1]
-    last_child: cython.uint[::1]
-    next_child: cython.uint[::1]
-    last_node: cython.uint[::1]
-    next_node: cython.uint[::1]
-    path: cython.uint[::1]
 
     def __init__(self, table: SymbolTable) -> None:
         self.table = TableColumns(table)
@@ -84,9 +64,6 @@ class SiteJoiner:
                 out[i + 1] = self.nodes
         return result
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
     def _piece(self, piece: cython.Py_ssize_t, first: cython.Py_ssize_t, last: cython.Py_ssize_t) -> cython.int:
         """Joins the sites of the piece whose nodes are ``first:last``."""
         i: cython.Py_ssize_t
@@ -101,9 +78,6 @@ class SiteJoiner:
             self._put_sites(first)
         return 0
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
     def _find_sites(self, stamp: cython.uint, first: cython.Py_ssize_t, last: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Puts the nodes ``first:last`` to their call sites, and these to their parents; gives how many sites there are."""
         sites: cython.uint = 0
@@ -130,9 +104,6 @@ class SiteJoiner:
             self.path[self.table.node_depth[i]] = site
         return sites
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
     def _begin_site(self, site: cython.uint, parent: cython.uint, node: cython.Py_ssize_t) -> cython.int:
         """Makes a site the last child of its parent; ``node`` is its first node."""
         self.site_node[site] = node
@@ -146,9 +117,6 @@ class SiteJoiner:
         self.last_child[parent] = site
         return 0
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
     def _put_sites(self, first: cython.Py_ssize_t) -> cython.int:
         """Puts a node for each site, in preorder, with the ranges of all its nodes; ``first`` is the first that was set aside."""
         site: cython.uint = self.first_child[0]
@@ -169,9 +137,6 @@ class SiteJoiner:
                 site = self.next_child[site]
         return 0
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
     def _place(self, stamp: cython.uint, parent: cython.uint, node: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """The slot of a node's call site, or the free one where it belongs."""
         mask: cython.ulonglong = self.slots - 1
@@ -192,9 +157,6 @@ class SiteJoiner:
             at = (at + 1) & mask
         return cython.cast(cython.Py_ssize_t, at)
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
     def _move(self, node: cython.Py_ssize_t) -> cython.int:
         """Puts a node as it is."""
         first: cython.Py_ssize_t = self.table.range_first[node]
@@ -203,9 +165,6 @@ class SiteJoiner:
         self._put_ranges(self.table, first, last)
         return self._finish()
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
     def _set_aside(self, first: cython.Py_ssize_t, last: cython.Py_ssize_t) -> cython.int:
         """Copies the nodes of a piece and their ranges to where nothing is written."""
         i: cython.Py_ssize_t
@@ -223,9 +182,6 @@ class SiteJoiner:
             )
         return 0
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
     def _begin(self, columns: TableColumns, node: cython.Py_ssize_t) -> cython.int:
         """Puts a node that is like one of ``columns``, its ranges still to come."""
         n: cython.Py_ssize_t = self.nodes
@@ -236,9 +192,6 @@ class SiteJoiner:
         self.table.range_first[n] = self.ranges
         return 0
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
     def _put_ranges(self, columns: TableColumns, first: cython.Py_ssize_t, last: cython.Py_ssize_t) -> cython.int:
         """Puts the ranges ``first:last`` of ``columns``."""
         k: cython.Py_ssize_t
@@ -248,9 +201,6 @@ class SiteJoiner:
             self.ranges += 1
         return 0
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
     def _finish(self) -> cython.int:
         """Closes the node that was begun: its ranges are sorted, and those that touch become one."""
         first: cython.Py_ssize_t = self.table.range_first[self.nodes]

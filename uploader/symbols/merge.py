@@ -85,25 +85,8 @@ def merge(source: SourceColumns | None, known: SymbolPieces | None) -> PiecePlan
     return _Merger(source, known).run()
 
 
-@cython.final
-@cython.cclass
 class _Merger:
     """The columns of both sources, and the plan being made of them."""
-
-    source: SourceView
-    functions: PieceColumns
-    head: cython.const[cython.ulonglong][::1]
-    known: cython.const[cython.ulonglong][::1]
-
-    symbol_start: cython.const[cython.ulonglong][::1]
-    symbol_name: cython.const[cython.uint][::1]
-    symbols: cython.Py_ssize_t
-    parts: PieceColumns
-
-    stretches: PieceColumns
-
-    range_counts: RangeCounts
-    plan: PlanColumns
 
     def __init__(self, source: SourceColumns, known: SymbolPieces) -> None:
         functions = _FunctionPieces(source, known)
@@ -120,9 +103,6 @@ class _Merger:
         room = 2 * (self.functions.count + self.parts.count + self.stretches.count + 1)
         self.plan = PlanColumns(room_for(room), 0)
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
     def _add_symbol(self, start: cython.ulonglong, end: cython.ulonglong, symbol: cython.uint) -> cython.int:
         """Appends a piece that only a symbol knows, cut where another line table takes over."""
         name: cython.uint = self.symbol_name[symbol]
@@ -144,9 +124,6 @@ class _Merger:
             self.plan.put(start, end, name, NOBODY, NOBODY, symbol)
         return 0
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
     def _add_function(self, piece: cython.Py_ssize_t, part: cython.Py_ssize_t) -> cython.int:
         """Appends a piece of a function; ``part`` is the first of the symbols' that doesn't end before it begins, or the one before."""
         if self.known[piece] > self.functions.start[piece]:
@@ -177,9 +154,6 @@ class _Merger:
             part += 1
         return 0
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
     def _merge(self) -> cython.int:
         reached: cython.ulonglong = 0
         part: cython.Py_ssize_t = 0

@@ -23,8 +23,6 @@ class Pieces:
     of: array[int]
 
 
-@cython.final
-@cython.cclass
 class PieceColumns:
     """Views of the columns of pieces, and how many of them there are."""
 
@@ -41,17 +39,8 @@ class PieceColumns:
         return 0
 
 
-@cython.final
-@cython.cclass
 class _Ranges:
     """Ranges to be put in order by their start, of those with one start the longer first."""
-
-    start: cython.const[cython.ulonglong][::1]
-    end: cython.const[cython.ulonglong][::1]
-    backward: cython.ulonglong[::1]
-    order: cython.uint[::1]
-    spare: cython.uint[::1]
-    count: cython.Py_ssize_t
 
     def __init__(self, start: Sequence[int], end: Sequence[int]) -> None:
         self.start = start
@@ -59,9 +48,6 @@ class _Ranges:
         self.count = len(start)
         self.backward, self.order, self.spare = zeros_each("QII", self.count)
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
     def _sort(self) -> cython.int:
         i: cython.Py_ssize_t
         for i in range(self.count):
@@ -69,9 +55,6 @@ class _Ranges:
             self.order[i] = i
         return order_by(self.start, self.backward, self.order, self.spare, self.count)
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
     def _drop_repeats(self, worth: cython.const[cython.uchar][::1]) -> cython.Py_ssize_t:
         """Of ranges with one start and one end keeps that of most worth, the first of equals."""
         kept: cython.Py_ssize_t = 0

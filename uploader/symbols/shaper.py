@@ -30,14 +30,8 @@ MANY = cython.declare(cython.uint, MAX_PIECES_WITH_INLINES)
 ROOM_AT_LEAST = 64
 
 
-@cython.final
-@cython.cclass
 class Shaper:
     """Builds the columns of one `SymbolTable`, piece after piece, in order."""
-
-    source: SourceView
-    made: GrowingTable
-    inlines: InlineClipper
 
     def __init__(self, source: SourceColumns, *, share: float = 1.0) -> None:
         """``share`` is about how much of the source will be asked for, from 0 to 1."""
@@ -63,9 +57,6 @@ class Shaper:
             for i in range(begin, stop):
                 self._piece(columns, i)
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
     def _piece(self, plan: PlanColumns, index: cython.Py_ssize_t) -> cython.int:
         """Cuts one piece into parts that have lines throughout and parts that have none.
 
@@ -103,17 +94,11 @@ class Shaper:
             part = stop
         return 0
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
     def _has_no_row(self) -> cython.bint:
         """Whether no row was put for the part that is open."""
         first: cython.Py_ssize_t = self.made.row_first[self.made.pieces]
         return self.made.rows == first
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
     def _put_lines(
         self,
         row: cython.Py_ssize_t,
@@ -135,9 +120,6 @@ class Shaper:
             return self._put_run(row, last, self.source.row_address[row], end)
         return row
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
     def _put_run(
         self, row: cython.Py_ssize_t, last: cython.Py_ssize_t, start: cython.ulonglong, end: cython.ulonglong
     ) -> cython.Py_ssize_t:
@@ -154,9 +136,6 @@ class Shaper:
             row += 1
         return row
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
     def _next_lined(self, row: cython.Py_ssize_t, last: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """The first row behind ``row`` that knows a file."""
         row += 1
@@ -164,9 +143,6 @@ class Shaper:
             row += 1
         return row
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
     def _put_declaration(self, start: cython.ulonglong, function: cython.uint) -> cython.int:
         """Puts a row with the line where a function is declared, where that is known."""
         file: cython.uint = self.source.function_decl_file[function]
@@ -175,9 +151,6 @@ class Shaper:
             self.made.put_row(start, file, line)
         return 0
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
     def _put_inlines(
         self, start: cython.ulonglong, end: cython.ulonglong, function: cython.uint, parts: cython.uint
     ) -> cython.int:
@@ -190,9 +163,6 @@ class Shaper:
             self.inlines.lost += 1
         return 0
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
     def _keep_inlines_visible(self, start: cython.ulonglong, function: cython.uint) -> cython.int:
         """Puts a row of line 0 for a part with inlines and no line: readers show no inlines where there is no row at all."""
         first: cython.Py_ssize_t = self.made.node_first[self.made.pieces]

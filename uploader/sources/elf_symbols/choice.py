@@ -46,24 +46,8 @@ class Choice:
     order: array[int]
 
 
-@cython.final
-@cython.cclass
 class SymbolChooser:
     """Chooses among candidates; to be used once."""
-
-    text: cython.const[cython.uchar][::1]
-    text_size: cython.ulonglong
-    among: CandidateColumns
-    order: cython.uint[::1]
-    spare: cython.uint[::1]
-    bucket: cython.uint[::1]
-    count: cython.Py_ssize_t
-    start: cython.ulonglong[::1]
-    end: cython.ulonglong[::1]
-    extended: cython.uchar[::1]
-    chosen: cython.uint[::1]
-    first: cython.uint[::1]
-    last: cython.uint[::1]
 
     def __init__(self, candidates: Candidates, text: bytes) -> None:
         room = len(candidates.start)
@@ -90,9 +74,6 @@ class SymbolChooser:
             order=taken(self.order, self.among.count),
         )
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
     def sort(self) -> cython.int:
         """Fills ``order`` by start address, stable: by the bytes of the address, the lowest first, skipping equal ones."""
         index: cython.Py_ssize_t
@@ -107,9 +88,6 @@ class SymbolChooser:
             shift += DIGIT_BITS
         return 0
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
     def sort_by_digit(self, shift: cython.int) -> cython.int:
         """Puts ``order`` in the order of one byte of the address."""
         index: cython.Py_ssize_t
@@ -134,9 +112,6 @@ class SymbolChooser:
             self.order[index] = self.spare[index]
         return 0
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
     def choose(self) -> cython.int:
         """Makes one symbol of each group that shares a start address, then gives ends to those without a size."""
         first: cython.Py_ssize_t = 0
@@ -189,9 +164,6 @@ class SymbolChooser:
         self.count = self.end_unsized(out)
         return 0
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
     def end_unsized(self, count: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Ends what has no size at the next symbol, a label at data too; then takes out the data, and gives how many are left."""
         next_symbol: cython.ulonglong = LAST_ADDRESS
@@ -220,9 +192,6 @@ class SymbolChooser:
                 kept += 1
         return kept
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
     def goes_on(self, before: cython.Py_ssize_t, index: cython.Py_ssize_t) -> cython.bint:
         """Whether a symbol is a mere part, a basic block, of the function just before it: no function starts there."""
         one: cython.uint = self.chosen[before]
@@ -244,9 +213,6 @@ class SymbolChooser:
             same += 1
         return same == self.among.name_length[one]
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
     def better(self, one: cython.uint, other: cython.uint) -> cython.bint:
         """Whether name ``one`` is to be shown rather than ``other``."""
         if self.among.rank[one] != self.among.rank[other]:
@@ -265,9 +231,6 @@ class SymbolChooser:
                 return one_letter < other_letter
         return False
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
     def underscores(self, symbol: cython.uint) -> cython.Py_ssize_t:
         """How many underscores a symbol's name begins with."""
         count: cython.Py_ssize_t = 0

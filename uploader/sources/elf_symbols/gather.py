@@ -67,31 +67,8 @@ class Descriptors:
     """The section as 64-bit words; the entry point is a descriptor's first (64-bit PowerPC ELF ABI §3.2.4)."""
 
 
-@cython.final
-@cython.cclass
 class SymbolGatherer:
     """Reads one table after the other into one set of columns."""
-
-    wide: cython.bint
-    little_endian: cython.bint
-    is_arm: cython.bint
-    code: CodeMap
-    names: SymbolNames
-    found: CandidateColumns
-    opd_index: cython.Py_ssize_t
-    opd_address: cython.ulonglong
-    opd: cython.ulonglong[::1]
-    opd_count: cython.ulonglong
-    words: cython.ulonglong[::1]
-    wide_index: cython.uint[::1]
-    wide_count: cython.Py_ssize_t
-    name: cython.Py_ssize_t
-    value: cython.ulonglong
-    size: cython.ulonglong
-    kind: cython.uint
-    binding: cython.uint
-    section: cython.uint
-    is_function: cython.bint
 
     def __init__(self, elf: ElfFile, text: bytes, capacity: int, descriptors: Descriptors | None) -> None:
         """Takes the strings of all tables, one after the other, and how many symbols the tables have together."""
@@ -137,9 +114,6 @@ class SymbolGatherer:
         """What has been gathered."""
         return self.found.known()
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
     def gather(self, symbols: cython.Py_ssize_t, begin: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
         """Goes through one table's entries and appends those that count; ends early where the name budget is spent."""
         index: cython.Py_ssize_t
@@ -165,9 +139,6 @@ class SymbolGatherer:
                 self.put(limit)
         return 0
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
     def read_wide(self, at: cython.Py_ssize_t) -> cython.int:
         """Reads an Elf64_Sym: name 4, info 1, other 1, section 2 in one word, then value, size."""
         head: cython.ulonglong = self.words[at]
@@ -186,9 +157,6 @@ class SymbolGatherer:
         self.binding = info >> 4
         return 0
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
     def read_narrow(self, at: cython.Py_ssize_t) -> cython.int:
         """Reads an Elf32_Sym: name, value, size, then info, other and section in one word."""
         tail: cython.ulonglong = self.words[at + 3]
@@ -206,9 +174,6 @@ class SymbolGatherer:
         self.binding = info >> 4
         return 0
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
     def find_section(self, index: cython.Py_ssize_t) -> cython.bint:
         """Whether the symbol has a section; ``section_count`` stands for that of a linker script's own functions."""
         count: cython.uint = self.code.section_count
@@ -227,9 +192,6 @@ class SymbolGatherer:
             return False
         return self.section != SHN_UNDEF
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(0, check=True)
     def find_code(self) -> cython.ulonglong:
         """Makes the symbol's value the address of its code; gives the end of the section that holds it, or 0."""
         count: cython.uint = self.code.section_count
@@ -252,9 +214,6 @@ class SymbolGatherer:
             self.value += self.code.section_start[self.section]
         return self.code.limit_of(self.section, self.value, self.is_function)
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1)
     def put(self, limit: cython.ulonglong) -> cython.int:
         """Appends the symbol, by the name that was found last."""
         at: cython.Py_ssize_t = self.found.count
