@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import shutil
 import subprocess
 from pathlib import Path
@@ -11,7 +10,6 @@ import pytest
 
 from uploader.destinations.folder import FolderDestination
 from uploader.errors import ExitCode, NetworkGaveOut
-from uploader.judgement import PRECEDENCE, exit_code
 from uploader.model import Decision, Outcome, Quality
 from uploader.pipeline.gather import gather
 from uploader.pipeline.plan import Conversion, Plan
@@ -38,18 +36,6 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Path:
     command = ["cc", "-g", "-O1", "-Wl,--build-id", "-x", "c", "-", "-o", str(target)]
     subprocess.run(command, input=SOURCE, text=True, check=True)
     return target
-
-
-def outcome(code: ExitCode) -> Outcome:
-    return Outcome(path="x", decision=Decision.STORED, reason="x", exit_code=code)
-
-
-def test_every_exit_code_has_its_place_in_the_precedence() -> None:
-    assert sorted(PRECEDENCE) == sorted(ExitCode)
-    for first, second in itertools.combinations(PRECEDENCE, 2):
-        assert exit_code([outcome(second), outcome(first)]) is first
-    assert exit_code([]) is ExitCode.DONE
-    assert exit_code([outcome(ExitCode.DONE)], ExitCode.NETWORK) is ExitCode.NETWORK
 
 
 def test_a_stripped_binary_and_its_debug_file_are_one_artifact(app: Path, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -119,3 +120,9 @@ def test_every_document_is_published_under_a_name_of_its_own() -> None:
     assert len(set(titles)) == len(titles)
     referred = {part.partition('"')[0] for part in json.dumps(published()).split("#/components/schemas/")[1:]}
     assert referred <= set(titles)
+
+
+def test_every_member_stands_in_the_protocols_page() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "protocol.md").read_text()
+    missing = {name for document in DOCUMENTS for name in document.described()["properties"] if f'"{name}"' not in page}
+    assert missing == set()

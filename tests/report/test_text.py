@@ -6,13 +6,12 @@ from collections.abc import Sequence
 
 from tests.report.runs import full, poor, run_of
 from uploader.errors import ExitCode, NetworkGaveOut, SymupError
-from uploader.judgement import NO_DEBUG_ADVICE, concerns
-from uploader.model import Concern, Decision, Figures, Outcome, Quality, Role, Source
+from uploader.judgement import NO_DEBUG_ADVICE
+from uploader.model import Decision, Figures, Outcome, Quality, Role, Source
 from uploader.report.groups import Group, group_of, grouped
 from uploader.report.model import RunReport
 from uploader.report.text import LIST_WORST, summary, verdict
 from uploader.values import replace
-from uploader.words import duration, printable, share, size
 
 
 def lines_of(
@@ -155,22 +154,6 @@ def test_nothing_at_all() -> None:
     assert lines_of([], seconds=0) == ["0 files: nothing to do; 0.0 s"]
 
 
-def test_words() -> None:
-    assert [size(n) for n in (0, 999, 1000, 9949, 9960, 999_499, 999_600, 4_200_000)] == [
-        "0 B", "999 B", "1.0 kB", "9.9 kB", "10 kB", "999 kB", "1.0 MB", "4.2 MB",
-    ]  # fmt: skip
-    assert [duration(s) for s in (0.04, 9.94, 41.6, 119.4, 200)] == ["0.0 s", "9.9 s", "42 s", "119 s", "3 min 20 s"]
-    assert [share(part, 100_000) for part in (0, 1, 50_000, 99_999, 100_000)] == [
-        "0 %",
-        "0.1 %",
-        "50 %",
-        "99.9 %",
-        "100 %",
-    ]
-    assert share(0, 0) == "-"
-    assert printable("a\x1b[2J\n\u202eb\udce9ü") == "a\\x1b[2J\\n\\u202eb\\udce9ü"
-
-
 def test_verbose_tells_what_ranges_were_dropped_cut_and_widened() -> None:
     outcome = stored("lua")
     assert outcome.figures is not None
@@ -196,7 +179,6 @@ def test_the_guess_why_there_are_no_lines_is_left_out_where_they_were_not_to_be_
     assert "1 with function names only; " in verdict(replace(told, dwarf=False))
 
 
-def test_missing_files_of_debug_information_are_missing_debug_and_warnings_of_a_file_that_is_none_the_poorer() -> None:
+def test_a_file_with_warnings_that_is_none_the_poorer_stands_with_its_like() -> None:
     lacking = replace(full(), warnings=("1 of 9 split units were not found: a.dwo",), lacks_files=True)
-    assert concerns(lacking) == {Concern.MISSING_DEBUG, Concern.WARNINGS}
     assert group_of(lacking) is Group.WARNED

@@ -1,0 +1,55 @@
+"""The worth of outcomes: which exit code a run has, what gates could stop a file for, and what to do about it."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from tests.report.runs import full, poor
+from uploader.errors import ExitCode
+from uploader.judgement import (
+    NO_DEBUG_ADVICE,
+    NO_INLINES_ADVICE,
+    PARTLY_ADVICE,
+    PRECEDENCE,
+    UNSTRIPPED_ADVICE,
+    advice,
+    concerns,
+    exit_code,
+)
+from uploader.model import Concern, Decision, Outcome, Quality
+from uploader.values import replace
+
+
+def outcome(code: ExitCode) -> Outcome:
+    return Outcome(path="x", decision=Decision.STORED, reason="x", exit_code=code)
+
+
+def test_every_exit_code_has_its_place_in_the_precedence() -> None:
+    assert sorted(PRECEDENCE) == sorted(ExitCode)
+    for first, second in itertools.combinations(PRECEDENCE, 2):
+        assert exit_code([outcome(second), outcome(first)]) is first
+    assert exit_code([]) is ExitCode.DONE
+    assert exit_code([outcome(ExitCode.DONE)], ExitCode.NETWORK) is ExitCode.NETWORK
+
+
+def test_missing_files_of_debug_information_are_missing_debug_and_warnings_of_a_file_that_is_none_the_poorer() -> None:
+    lacking = replace(full(), warnings=("1 of 9 split units were not found: a.dwo",), lacks_files=True)
+    assert concerns(lacking) == {Concern.MISSING_DEBUG, Concern.WARNINGS}
+
+
+@pytest.mark.parametrize(
+    ("outcome", "told"),
+    [
+        (full(), None),
+        (poor(), NO_DEBUG_ADVICE),
+        (full(lines=0.4), None),
+        (replace(full(), quality=Quality.FUNCTIONS), PARTLY_ADVICE),
+        (replace(full(), quality=Quality.LINES), NO_INLINES_ADVICE),
+        (replace(poor(), quality=Quality.NONE, warnings=("no DWARF: stripped",)), UNSTRIPPED_ADVICE),
+        (replace(poor(), remedy="Give its debug file."), "Give its debug file."),
+    ],
+)
+def test_a_file_of_which_more_could_be_had_comes_with_advice(outcome: Outcome, told: str | None) -> None:
+    assert advice(outcome) == told
