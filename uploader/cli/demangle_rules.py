@@ -4,31 +4,21 @@ from __future__ import annotations
 
 import re
 
+
+def _table(spelt: str) -> dict[str, str]:
+    """Each second word by the one before it."""
+    words = spelt.split()
+    return dict(zip(words[::2], words[1::2], strict=True))
+
+
 _ADA = re.compile(
     r"(?:_ada_)?([a-z][a-z0-9_]*?(?:__O[a-z]+)?)(?:__[0-9]+(?:_[0-9]+)*)?(?:TK?B|[PN])?(?:X[bn]*)?(\..+)?"
 )
 _ADA_ELABORATION = {"___elabb": "'Elab_Body", "___elabs": "'Elab_Spec"}
-_ADA_OPERATORS = {
-    "Oabs": "abs",
-    "Oand": "and",
-    "Omod": "mod",
-    "Onot": "not",
-    "Oor": "or",
-    "Orem": "rem",
-    "Oxor": "xor",
-    "Oeq": "=",
-    "One": "/=",
-    "Olt": "<",
-    "Ole": "<=",
-    "Ogt": ">",
-    "Oge": ">=",
-    "Oadd": "+",
-    "Osubtract": "-",
-    "Oconcat": "&",
-    "Omultiply": "*",
-    "Odivide": "/",
-    "Oexpon": "**",
-}
+_ADA_OPERATORS = _table(
+    "Oabs abs Oand and Omod mod Onot not Oor or Orem rem Oxor xor Oeq = One /= Olt < Ole <= Ogt > Oge >= Oadd + "
+    "Osubtract - Oconcat & Omultiply * Odivide / Oexpon **"
+)
 
 _FORTRAN = re.compile(r"__([a-z][a-z0-9_]*)_MOD_([a-z][a-z0-9_]*)(\..+)?")
 
@@ -36,56 +26,16 @@ _HASKELL = re.compile(
     r"(?:([a-z][A-Za-z0-9]*)_)?([A-Z][A-Za-z0-9]*?(?:zi[A-Z][A-Za-z0-9]*?)*)_([A-Za-z0-9]+)(_(?:(?:con_|static_)?(?:info|entry)|slow|fast))"
 )
 _HASKELL_ESCAPE = re.compile(r"z([0-9][0-9a-f]*)U|Z([0-9]+)([TH])|([zZ][A-Za-z])")
-_HASKELL_LETTERS = {
-    "ZL": "(",
-    "ZR": ")",
-    "ZM": "[",
-    "ZN": "]",
-    "ZC": ":",
-    "ZZ": "Z",
-    "zz": "z",
-    "za": "&",
-    "zb": "|",
-    "zc": "^",
-    "zd": "$",
-    "ze": "=",
-    "zg": ">",
-    "zh": "#",
-    "zi": ".",
-    "zl": "<",
-    "zm": "-",
-    "zn": "!",
-    "zp": "+",
-    "zq": "'",
-    "zr": "\\",
-    "zs": "/",
-    "zt": "*",
-    "zu": "_",
-    "zv": "%",
-}
+_HASKELL_LETTERS = _table(
+    "ZL ( ZR ) ZM [ ZN ] ZC : ZZ Z zz z za & zb | zc ^ zd $ ze = zg > zh # zi . zl < zm - zn ! zp + zq ' zr \\ zs / "
+    "zt * zu _ zv %"
+)
 
 _NIM = re.compile(r"([A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)*_?)__([A-Za-z][A-Za-z0-9_]*?)_u?[0-9]+(\..+)?")
-_NIM_LETTERS = {
-    "dollar": "$",
-    "percent": "%",
-    "amp": "&",
-    "roof": "^",
-    "emark": "!",
-    "qmark": "?",
-    "star": "*",
-    "plus": "+",
-    "minus": "-",
-    "slash": "/",
-    "backslash": "\\",
-    "eq": "=",
-    "lt": "<",
-    "gt": ">",
-    "tilde": "~",
-    "colon": ":",
-    "dot": ".",
-    "at": "@",
-    "bar": "|",
-}
+_NIM_LETTERS = _table(
+    "dollar $ percent % amp & roof ^ emark ! qmark ? star * plus + minus - slash / backslash \\ eq = lt < gt > tilde "
+    "~ colon : dot . at @ bar |"
+)
 _NIM_OPERATOR = re.compile(rf"(?:{'|'.join(sorted(_NIM_LETTERS, key=len, reverse=True))}|X[0-9A-F]{{2}})")
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @frozen
 class Addressed:
-    """Where a run brings things, and what it replaces there."""
+    """The destination of a run, and the things that it replaces there."""
 
     to: options.To = None
     project: options.Project = None
@@ -30,7 +30,7 @@ class Addressed:
 
 @frozen
 class Selected:
-    """Which files a run takes, how it converts them, and what that may cost."""
+    """The files that a run takes, the way it converts them, and the cost that this may have."""
 
     no_dwarf: options.NoDwarf = False
     include: options.Include = None
@@ -54,7 +54,7 @@ class Selected:
 
 @frozen
 class Gated:
-    """What is asked of the files."""
+    """The demands on the files."""
 
     require: options.Require = None
     min_line_coverage: options.MinLineCoverage = None
@@ -126,7 +126,7 @@ def grouped(command: Callable[..., int]) -> Callable[..., int]:
 
 
 def plan(paths: Sequence[str], chosen: Settings, *, observer: Progress, selected: Selected, allow_empty: bool) -> Plan:
-    """What a run over files goes by. Raises `UsageError`."""
+    """The plan of a run over files. Raises `UsageError`."""
     from uploader.pipeline.plan import Conversion, GsymForm, Plan
     from uploader.pipeline.shard import Shard
 

@@ -31,7 +31,7 @@ ROWS = 48
 """How many of a kind are shown to people: a C++ object has hundreds of sections."""
 
 ROW_CHARACTERS = 160
-"""What is shown of one of them: a note may hold kilobytes."""
+"""The part of one of them that is shown: a note may hold kilobytes."""
 
 _KINDS = {1: "relocatable file", 2: "executable", 3: "shared object or position-independent executable", 4: "core dump"}
 
@@ -191,7 +191,7 @@ def _companions(found: Identified, debug: DebugSources) -> dict[str, Any]:
 
 
 def _left(artifact: Artifact, debug: DebugSources) -> tuple[tuple[str, ...], Quality]:
-    """Which files that its debug information refers to would not be found, and the quality that is left."""
+    """The files that its debug information refers to and that would not be found, and the quality that is left."""
     from uploader.pipeline.foresee import foreseen
     from uploader.pipeline.make import holds_nothing
 
@@ -276,7 +276,7 @@ def _binary_rows(page: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _described_rows(told: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """What the file says of itself: what most of them lack has no row."""
+    """Rows on what the file says of itself; facts that most files lack have none."""
     whose = f"{told['type']}; {told['machine']}; {told['abi']}" if told["type"] else ""
     for label, value in (
         ("header", whose),

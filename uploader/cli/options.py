@@ -213,7 +213,7 @@ def settings(**flags: Any) -> Settings:
 
 
 def gates(chosen: Settings) -> Gates:
-    """What the settings ask of the files."""
+    """The gates that the settings set."""
     from uploader.pipeline.gates import Gates
 
     return Gates(
@@ -225,12 +225,12 @@ def gates(chosen: Settings) -> Gates:
 
 
 def gates_without_files(**flags: Any) -> Gates:
-    """What flags and environment ask of the files: where paths aren't known, a project's settings, which speak of paths, don't count."""
+    """The gates of flags and environment: where paths aren't known, a project's settings, which speak of paths, don't count."""
     return gates(load(flags, files=False))
 
 
 def debug_sources(chosen: Settings, observer: Progress) -> DebugSources:
-    """Where debug information may be looked for, as the settings say. Raises `UsageError`; contacts nothing yet."""
+    """The places where debug information may be looked for, as the settings say. Raises `UsageError`; contacts nothing yet."""
     from uploader.pipeline.pair import DebugSources
 
     _check_confirmed(chosen, "debug_dir", chosen.debug_dir)

@@ -78,7 +78,7 @@ def command(
 
 
 def _questions(words: list[str], chosen: Settings) -> Questions:
-    """What the words stand for: paths, and ids of what isn't there. Raises `UsageError` for a word that is neither."""
+    """The paths and ids that the words stand for. Raises `UsageError` for a word that is neither."""
     from uploader.pipeline.plan import Plan
     from uploader.pipeline.status import Asked, questions
 

@@ -145,6 +145,6 @@ def _known(key: str, where: str) -> Setting:
 def _checked(setting: Setting, value: object, where: str, *, folder: Path | None = None) -> Any:
     """The value of one setting, in its own type; in a file, ``folder`` is that file's. Raises `UsageError` that begins with ``where``."""
     try:
-        return setting.read(value, folder)
+        return setting.value(value, folder)
     except ValueError as error:
         raise UsageError(f"{where}: {error}") from None

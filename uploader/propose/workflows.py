@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from uploader.propose.build_commands import Built, commands
-from uploader.propose.build_steps import folder_of, of_job, of_script
+from uploader.propose.build_steps import JobBuild, folder_of, of_job, of_script
 from uploader.values import frozen
 
 MAX_READ_BYTES = 512 * 1024
@@ -162,9 +162,6 @@ def _github_jobs(file: str, document: Any, text: str, unread: list[str], folder:
         yield BuildJob(
             file=file,
             name=str(name),
-            built=build.built,
-            wheels=build.wheels,
-            may_miss=build.may_miss,
             line=_end_of_item(text, start, indent),
             indent=indent,
             many_systems=any(not _may_be_linux(one) or "${{" in one for one in systems),
@@ -172,6 +169,7 @@ def _github_jobs(file: str, document: Any, text: str, unread: list[str], folder:
             + (6 if _ships(steps) else 0)
             + (4 if triggers & {"release", "tags"} else 0)
             - (5 if triggers and triggers <= {"pull_request", "merge_group"} else 0),
+            **_of(build),
         )
 
 
@@ -191,15 +189,17 @@ def _gitlab_jobs(file: str, document: Any, folder: Path) -> Iterator[BuildJob]:
         yield BuildJob(
             file=file,
             name=str(name),
-            built=build.built,
-            wheels=build.wheels,
-            may_miss=build.may_miss,
             line=document.lc.data[name][0],
             indent=0,
             many_systems=False,
             keeps=keeps,
             worth=_worth(f"{name} {job.get('stage', '')}", build.built) + (6 if keeps else 0),
+            **_of(build),
         )
+
+
+def _of(build: JobBuild) -> dict[str, Any]:
+    return {"built": build.built, "wheels": build.wheels, "may_miss": build.may_miss}
 
 
 def _worth(words: str, built: Built) -> int:
