@@ -11,9 +11,10 @@ from urllib.parse import quote, urlsplit
 from uploader.credentials.token import Token
 from uploader.errors import ChunkMismatch, NotAllowed, NothingFound, Refused, StoreDamaged, TooLarge, UsageError
 from uploader.model import SymbolId
-from uploader.net.exchange import LOGIN_REMEDY, Absent, Exchanges, Garbled
+from uploader.net.exchange import Exchanges, Garbled
 from uploader.net.loopback import is_loopback
 from uploader.net.patience import Patience
+from uploader.net.refusal import LOGIN_REMEDY, Absent
 from uploader.protocol import matching, verify
 from uploader.protocol.wire import json_text
 from uploader.protocol.wire.pages import CAPABILITIES, COMMIT, COMMITTED, NEGOTIATION, QUESTION, Commit, Negotiation

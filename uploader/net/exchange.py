@@ -4,29 +4,23 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Generic, NoReturn, TypeVar
-from urllib.parse import unquote
+from typing import Generic, TypeVar
 
 import httpx
 
 from uploader import __version__
 from uploader.credentials.token import Token
 from uploader.errors import (
-    ArtifactMismatch,
-    ChunkMismatch,
     NetworkGaveOut,
-    NotAllowed,
     Refused,
-    StoreDamaged,
-    TooLarge,
     UsageError,
 )
 from uploader.net.distrust import raise_distrust
 from uploader.net.network import Allowance, BoundedTransport, bounded
 from uploader.net.patience import TRY_AGAIN, Patience, duration
 from uploader.net.redirect import MAX_REDIRECTS, may_follow, origin
-from uploader.protocol.wire import json_text
-from uploader.protocol.wire.pages import TROUBLE
+from uploader.net.refusal import error_in, raise_refusal
+from uploader.protocol.refusals import CHUNK_MISMATCH
 
 _MAX_TROUBLE_SIZE_BYTES = 64 * 1024
 _REDIRECTIONS = frozenset({301, 302, 303, 307, 308})
@@ -36,11 +30,6 @@ _CONNECT_SECONDS = 15.0
 GARBLED_ATTEMPTS = 3
 """How often an answer that makes no sense, or a body that arrived as another one, is asked for: the network can garble both."""
 
-_ERRORS: dict[str, type[Refused]] = {
-    "chunk_mismatch": ChunkMismatch,
-    "artifact_mismatch": ArtifactMismatch,
-    "store_damaged": StoreDamaged,
-}
 _TROUBLES = {
     httpx.ConnectError: "no connection",
     httpx.ConnectTimeout: "no connection in time",
@@ -50,8 +39,6 @@ _TROUBLES = {
     httpx.WriteError: "the connection broke",
     httpx.RemoteProtocolError: "the answer broke off",
 }
-
-LOGIN_REMEDY = "Give a token that may do this in this project: with SYMUP_TOKEN, or once with symup login."
 
 T = TypeVar("T")
 
@@ -122,12 +109,12 @@ class Exchanges:
                 trouble = f"it answered {status}"
                 retry_after = headers.get("Retry-After")
                 again = status in TRY_AGAIN
-                if status == 422 and _said(data).get("error") == "chunk_mismatch":
+                if status == CHUNK_MISMATCH.status and error_in(data).get("error") == CHUNK_MISMATCH.code:
                     garbled += 1
                     again = garbled < GARBLED_ATTEMPTS
                     trouble = "what arrived there is not what was sent"
                 if not again:
-                    self._raise_refusal(status, data, len(body or b""), path)
+                    raise_refusal(self._url, path, status, data, sent_size_bytes=len(body or b""))
             except _Garbled as error:
                 garbled += 1
                 self._contacted = True
@@ -261,36 +248,6 @@ class Exchanges:
             )
         return target
 
-    def _raise_refusal(self, status: int, data: bytes, sent_size_bytes: int, path: str) -> NoReturn:
-        said = _said(data)
-        reason = said.get("reason") or f"status {status}"
-        remedy = said.get("remedy")
-        if status == 401:
-            raise NotAllowed(f"{self._url} wants a valid token: {reason}", remedy=remedy or LOGIN_REMEDY)
-        if status == 403:
-            raise NotAllowed(
-                f"{self._url} does not allow this{_in_project(path)}: {reason}", remedy=remedy or LOGIN_REMEDY
-            )
-        if status == 413:
-            limit = said.get("limit_size_bytes", "")
-            named = f"its limit is {limit} bytes" if limit else "a proxy in between has a lower limit than the server"
-            raise TooLarge(
-                f"{self._url} refused a request of {sent_size_bytes} bytes as too large (413); {named}",
-                remedy="Raise that limit (nginx: client_max_body_size).",
-                limit_size_bytes=int(limit) if limit.isascii() and limit.isdigit() else None,
-            )
-        if status == 404 and said.get("error") == "not_found":
-            raise Absent(f"{self._url} declined: {reason}", remedy=remedy)
-        if status == 404 and not said:
-            raise Refused(
-                f"{self._url} knows no such page (404)", remedy="Check that the destination's URL is a symup server's."
-            )
-        raise _ERRORS.get(said.get("error", ""), Refused)(f"{self._url} declined: {reason}", remedy=remedy)
-
-
-class Absent(Refused):
-    """The server says that it holds no such thing."""
-
 
 class Garbled(Refused):
     """Time and again an answer that is none to what was asked."""
@@ -317,24 +274,3 @@ def _body(response: httpx.Response, max_size_bytes: int) -> bytes | None:
         if len(data) > max_size_bytes:
             return None
     return bytes(data)
-
-
-def _said(data: bytes) -> dict[str, str]:
-    """The members of the server's error document, cleaned for a terminal; empty where it is none."""
-    try:
-        value = json_text.loads(data)
-    except ValueError:
-        return {}
-    if not isinstance(value, dict):
-        return {}
-    return {
-        name: "".join(character for character in str(value[name])[:1000] if character.isprintable())
-        for name in TROUBLE.names
-        if value.get(name) is not None
-    }
-
-
-def _in_project(path: str) -> str:
-    """The project that a request is about, as an error tells it; empty where there is none."""
-    _, found, rest = path.partition("/projects/")
-    return f" in project {unquote(rest.partition('/')[0])}" if found else ""

@@ -9,7 +9,8 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from uploader.errors import ArtifactMismatch, ChunkMismatch, NotAllowed, NothingFound, Refused, StoreDamaged, SymupError
+from uploader.errors import NotAllowed, Refused, SymupError
+from uploader.protocol.refusals import REFUSALS, Refusal
 from uploader.protocol.wire.pages import TROUBLE, Trouble
 from uploader.server.limit import BodyTooLarge
 
@@ -24,14 +25,10 @@ class MalformedRequest(Refused):
     """A request that is not what the protocol says."""
 
 
-_ANSWERS: tuple[tuple[type[SymupError], int, str], ...] = (
-    (NotLoggedIn, 401, "not_logged_in"),
-    (NotAllowed, 403, "not_allowed"),
-    (NothingFound, 404, "not_found"),
-    (MalformedRequest, 400, "malformed"),
-    (ChunkMismatch, 422, "chunk_mismatch"),
-    (ArtifactMismatch, 409, "artifact_mismatch"),
-    (StoreDamaged, 409, "store_damaged"),
+_ANSWERS = (
+    Refusal(error=NotLoggedIn, status=401, code="not_logged_in"),
+    Refusal(error=MalformedRequest, status=400, code="malformed"),
+    *REFUSALS,
 )
 _HTTP_CODES = {
     404: "no_such_page",
@@ -76,10 +73,10 @@ def trouble(
 
 def _on_symup_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, SymupError)
-    for kind, status, code in _ANSWERS:
-        if isinstance(error, kind):
-            headers = {"WWW-Authenticate": 'Bearer realm="symup"'} if status == 401 else None
-            return trouble(status, code, error.message, error.remedy, headers=headers)
+    for answer in _ANSWERS:
+        if isinstance(error, answer.error):
+            headers = {"WWW-Authenticate": 'Bearer realm="symup"'} if answer.status == 401 else None
+            return trouble(answer.status, answer.code, error.message, error.remedy, headers=headers)
     # The rest is the store's own trouble: its text names the server's folders, which are the server's business.
     _log.error("%s %s: %s", request.method, request.url.path, error.message)
     return trouble(507, "store_unusable", "the server can't use its store at present", "Tell who runs the server.")
