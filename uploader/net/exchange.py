@@ -15,11 +15,11 @@ from uploader.errors import (
     Refused,
     UsageError,
 )
-from uploader.net.distrust import raise_distrust
 from uploader.net.network import Allowance, BoundedTransport, bounded
 from uploader.net.patience import TRY_AGAIN, Patience, duration
 from uploader.net.redirect import MAX_REDIRECTS, may_follow, origin
 from uploader.net.refusal import error_in, raise_refusal
+from uploader.net.transport_errors import in_words, raise_distrust
 from uploader.protocol.refusals import CHUNK_MISMATCH
 
 _MAX_TROUBLE_SIZE_BYTES = 64 * 1024
@@ -29,16 +29,6 @@ _MAX_CONNECTIONS = 32
 _CONNECT_SECONDS = 15.0
 GARBLED_ATTEMPTS = 3
 """How often an answer that makes no sense, or a body that arrived as another one, is asked for: the network can garble both."""
-
-_TROUBLES = {
-    httpx.ConnectError: "no connection",
-    httpx.ConnectTimeout: "no connection in time",
-    httpx.ReadTimeout: "no whole answer in time",
-    httpx.WriteTimeout: "the request was not taken in time",
-    httpx.ReadError: "the connection broke",
-    httpx.WriteError: "the connection broke",
-    httpx.RemoteProtocolError: "the answer broke off",
-}
 
 T = TypeVar("T")
 
@@ -128,8 +118,7 @@ class Exchanges:
                 raise UsageError(f"{self._url} can't be asked: {error}") from error
             except httpx.TransportError as error:
                 raise_distrust(error, self._url)
-                told = _TROUBLES.get(type(error), type(error).__name__)
-                trouble = f"{told}: {error}" if str(error) else told
+                trouble = in_words(error)
             except httpx.HTTPError as error:
                 raise Refused(f"{self._url} gave an answer that can't be read: {error}") from error
             self._wait(attempt, started, trouble, retry_after)

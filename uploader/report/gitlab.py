@@ -15,20 +15,14 @@ from uploader.words import printable
 ISSUES_LIMIT = 1000
 """A widget with more issues helps no one; the JSON report has all."""
 
-_SEVERITY = {
-    Group.FAILED: "critical",
-    Group.BELOW_GATE: "major",
-    Group.POOR: "minor",
-    Group.EMPTY: "minor",
-    Group.WARNED: "info",
+_ISSUES = {
+    Group.FAILED: ("symup/failed", "critical"),
+    Group.BELOW_GATE: ("symup/quality", "major"),
+    Group.POOR: ("symup/missing-debug", "minor"),
+    Group.EMPTY: ("symup/missing-debug", "minor"),
+    Group.WARNED: ("symup/warning", "info"),
 }
-_CHECK = {
-    Group.FAILED: "symup/failed",
-    Group.BELOW_GATE: "symup/quality",
-    Group.POOR: "symup/missing-debug",
-    Group.EMPTY: "symup/missing-debug",
-    Group.WARNED: "symup/warning",
-}
+"""The check that finds the files of a group, and its severity."""
 
 
 def code_quality(run: RunReport) -> list[dict[str, Any]]:
@@ -41,13 +35,14 @@ def code_quality(run: RunReport) -> list[dict[str, Any]]:
         group = group_of(outcome)
         if not group.needs_care or len(issues) == ISSUES_LIMIT:
             break
+        check, severity = _ISSUES[group]
         path = printable(outcome.path).removeprefix("./")
         issues.append(
             {
                 "description": printable(_told(outcome)),
-                "check_name": _CHECK[group],
-                "fingerprint": hashlib.sha256(f"{_CHECK[group]}\n{path}".encode()).hexdigest(),
-                "severity": _SEVERITY[group],
+                "check_name": check,
+                "fingerprint": hashlib.sha256(f"{check}\n{path}".encode()).hexdigest(),
+                "severity": severity,
                 "location": {"path": path, "lines": {"begin": 1}},
             }
         )

@@ -1,4 +1,4 @@
-"""Certificates that are not believed: why, and what to do about it."""
+"""Trouble between a client and a server, told to people: connections that fail, certificates that are not believed."""
 
 from __future__ import annotations
 
@@ -8,9 +8,25 @@ import httpx
 
 from uploader.errors import NetworkGaveOut
 
+_TROUBLES = {
+    httpx.ConnectError: "no connection",
+    httpx.ConnectTimeout: "no connection in time",
+    httpx.ReadTimeout: "no whole answer in time",
+    httpx.WriteTimeout: "the request was not taken in time",
+    httpx.ReadError: "the connection broke",
+    httpx.WriteError: "the connection broke",
+    httpx.RemoteProtocolError: "the answer broke off",
+}
+
 # OpenSSL's X509_V_ERR codes.
 _HOSTNAME_MISMATCH, _IP_MISMATCH = 62, 64
 _NOT_YET_VALID, _EXPIRED = 9, 10
+
+
+def in_words(error: httpx.TransportError) -> str:
+    """The trouble in words."""
+    kind = _TROUBLES.get(type(error), type(error).__name__)
+    return f"{kind}: {error}" if str(error) else kind
 
 
 def raise_distrust(error: httpx.TransportError, url: str) -> None:
