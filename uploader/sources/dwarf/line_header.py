@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from uploader.errors import MalformedDwarf
 from uploader.sources.dwarf.file_entries import FileEntries
+from uploader.sources.dwarf.initial_length import read_initial_length
 from uploader.sources.dwarf.sections import DwarfSections
 
 
@@ -67,13 +68,7 @@ def _read(sections: DwarfSections, offset: int, unit_address_size: int, entries:
     order = "<" if sections.little_endian else ">"
     if offset >= len(data):
         raise MalformedDwarf(f"line table at 0x{offset:x} lies outside .debug_line")
-    (length,) = struct.unpack_from(order + "I", data, offset)
-    at = offset + 4
-    offset_size = 4
-    if length == 0xFFFFFFFF:
-        (length,) = struct.unpack_from(order + "Q", data, at)
-        at += 8
-        offset_size = 8
+    length, at, offset_size = read_initial_length(data, offset, order)
     end = at + length
     if end > len(data):
         raise MalformedDwarf(f"line table at 0x{offset:x} runs past the end of .debug_line")

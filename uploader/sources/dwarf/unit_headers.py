@@ -29,12 +29,16 @@ from uploader.sources.dwarf.constants import (
     UNIT_TYPE,
 )
 from uploader.sources.dwarf.die import DieReader
+from uploader.sources.dwarf.initial_length import read_initial_length
 from uploader.sources.dwarf.sections import DwarfSections
 from uploader.sources.dwarf.strings import StringReader
 from uploader.sources.dwarf.units import Unit, Units
 
 FARTHEST_BASE = 1 << 62
 """No section is as large: a wilder base means just as little, and this one can be added to without overflow."""
+
+RESERVED_LENGTHS = 0xFFFFFFF0
+"""Lengths of 32 bits from here on mean something else, or nothing yet (DWARF 5 §7.2.2)."""
 
 _PADDING_BYTES = 4
 """A unit of length 0: the length alone."""
@@ -94,14 +98,8 @@ def _end_of_padding(data: bytes | memoryview, offset: int) -> int:
 
 def _read_header(data: bytes | memoryview, offset: int, little_endian: bool) -> tuple[Unit | None, int, str]:
     order = "<" if little_endian else ">"
-    (length,) = struct.unpack_from(order + "I", data, offset)
-    at = offset + 4
-    offset_size = 4
-    if length == 0xFFFFFFFF:
-        (length,) = struct.unpack_from(order + "Q", data, at)
-        at += 8
-        offset_size = 8
-    elif length >= 0xFFFFFFF0:
+    length, at, offset_size = read_initial_length(data, offset, order)
+    if offset_size == 4 and length >= RESERVED_LENGTHS:
         raise MalformedDwarf("a reserved unit length")
     end = at + length
     if length == 0:
