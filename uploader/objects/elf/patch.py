@@ -20,19 +20,6 @@ NARROW = cython.declare(cython.int, LAYOUT_32)
 MIPS_LITTLE = cython.declare(cython.int, LAYOUT_MIPS_LITTLE)
 MIPS_BIG = cython.declare(cython.int, LAYOUT_MIPS_BIG)
 
-STORE = cython.declare(cython.int, relocation_types.STORE)
-ADD = cython.declare(cython.int, relocation_types.ADD)
-SUB = cython.declare(cython.int, relocation_types.SUB)
-STORE_LEB = cython.declare(cython.int, relocation_types.STORE_LEB)
-SUB_LEB = cython.declare(cython.int, relocation_types.SUB_LEB)
-STORE_6 = cython.declare(cython.int, relocation_types.STORE_6)
-ADD_6 = cython.declare(cython.int, relocation_types.ADD_6)
-SUB_6 = cython.declare(cython.int, relocation_types.SUB_6)
-NOTHING = cython.declare(cython.int, relocation_types.NOTHING)
-UNKNOWN = cython.declare(cython.int, relocation_types.UNKNOWN)
-WIDTH_BITS = cython.declare(cython.int, relocation_types.WIDTH_BITS)
-ACTION_BITS = cython.declare(cython.int, relocation_types.ACTION_BITS)
-MOST_TYPES = cython.declare(cython.ulonglong, relocation_types.MOST_TYPES)
 
 LOW_6_BITS = cython.declare(cython.ulonglong, 0x3F)
 HIGH_2_BITS = cython.declare(cython.ulonglong, 0xC0)
@@ -106,14 +93,18 @@ class Patcher:
                 offset = word[step * i]
                 symbol = _symbol_of(layout, word[step * i + 1])
                 kind = _type_of(layout, word[step * i + 1])
-                operation = operations[cython.cast(cython.Py_ssize_t, kind)] if kind < MOST_TYPES else UNKNOWN
-                if operation == NOTHING:
+                operation = (
+                    operations[cython.cast(cython.Py_ssize_t, kind)]
+                    if kind < relocation_types.MOST_TYPES
+                    else relocation_types.UNKNOWN
+                )
+                if operation == relocation_types.NOTHING:
                     continue
                 if (
-                    operation == UNKNOWN
+                    operation == relocation_types.UNKNOWN
                     or symbol >= symbols
                     or offset >= size_bytes
-                    or size_bytes - offset < cython.cast(cython.ulonglong, operation & WIDTH_BITS)
+                    or size_bytes - offset < cython.cast(cython.ulonglong, operation & relocation_types.WIDTH_BITS)
                 ):
                     lost += 1
                     continue
@@ -132,27 +123,27 @@ class Patcher:
         self, at: cython.Py_ssize_t, operation: cython.int, symbol: cython.Py_ssize_t, value: cython.ulonglong
     ) -> cython.int:
         """Does an operation at a place; ``value`` is the symbol's, with the entry's addend if there is one."""
-        width: cython.int = operation & WIDTH_BITS
-        action: cython.int = operation & ACTION_BITS
+        width: cython.int = operation & relocation_types.WIDTH_BITS
+        action: cython.int = operation & relocation_types.ACTION_BITS
         stored: cython.ulonglong
-        if action == STORE:
+        if action == relocation_types.STORE:
             if width == self.address_bytes and self.symbol_defined[symbol] == 0:
                 value = self.tombstone
             elif not self.has_addends:
                 value = _sum(value, self._stored(at, width))
             return self._store(at, width, value)
-        if action == STORE_LEB:
+        if action == relocation_types.STORE_LEB:
             return self._store_leb(at, value)
-        if action == SUB_LEB:
+        if action == relocation_types.SUB_LEB:
             return self._store_leb(at, _difference(self._leb(at), value))
         stored = self._stored(at, width)
-        if action == ADD:
+        if action == relocation_types.ADD:
             value = _sum(stored, value)
-        elif action == SUB:
+        elif action == relocation_types.SUB:
             value = _difference(stored, value)
-        elif action == ADD_6:
+        elif action == relocation_types.ADD_6:
             value = (stored & HIGH_2_BITS) | (_sum(stored, value) & LOW_6_BITS)
-        elif action == SUB_6:
+        elif action == relocation_types.SUB_6:
             value = (stored & HIGH_2_BITS) | (_difference(stored, value) & LOW_6_BITS)
         else:
             value = (stored & HIGH_2_BITS) | (value & LOW_6_BITS)

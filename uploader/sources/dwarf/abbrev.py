@@ -25,30 +25,19 @@ TOO_MANY_OVERLAP = "too many overlapping abbreviation tables to be true"
 MAX_STEP = cython.declare(cython.int, 1000000)
 """No attributes of fixed size in a row are so many bytes long."""
 
-STEP_LEB = cython.declare(cython.int, constants.STEP_LEB)
-STEP_CONSTANT = cython.declare(cython.int, constants.STEP_CONSTANT)
-STEP_UNKNOWN = cython.declare(cython.int, constants.STEP_UNKNOWN)
 NO_SLOT = cython.declare(cython.int, -1)
 
-FORM_IMPLICIT_CONST = cython.declare(cython.ulonglong, constants.FORM_IMPLICIT_CONST)
-FORM_GNU_ADDR_INDEX = cython.declare(cython.ulonglong, constants.FORM_GNU_ADDR_INDEX)
-FORM_GNU_STR_INDEX = cython.declare(cython.ulonglong, constants.FORM_GNU_STR_INDEX)
-FORM_GNU_REF_ALT = cython.declare(cython.ulonglong, constants.FORM_GNU_REF_ALT)
-FORM_GNU_STRP_ALT = cython.declare(cython.ulonglong, constants.FORM_GNU_STRP_ALT)
 STANDARD_FORMS = cython.declare(cython.ulonglong, 0x40)
 """The forms below are looked up in a column."""
 
-AT_DECLARATION = cython.declare(cython.ulonglong, constants.AT_DECLARATION)
 STANDARD_ATTRIBUTES = cython.declare(cython.ulonglong, 0x80)
 VENDOR_ATTRIBUTES = cython.declare(cython.ulonglong, 0x2000)
 VENDOR_ATTRIBUTES_END = cython.declare(cython.ulonglong, 0x2180)
 """The attributes below the first, and between the other two, are looked up in a column, one group behind the other."""
 
-SLOT_RANGES = cython.declare(cython.int, constants.SLOT_RANGES)
-ASKED_FORMS = cython.declare(cython.ulonglong, constants.ASKED_RANGES_BIT)
-ASKED_RANGES = cython.declare(cython.ulonglong, 1 << constants.ASKED_RANGES_BIT)
-ASKED_GNU_ADDR_INDEX = cython.declare(cython.ulonglong, 1 << constants.ASKED_GNU_ADDR_INDEX_BIT)
-ASKED_GNU_STR_INDEX = cython.declare(cython.ulonglong, 1 << constants.ASKED_GNU_STR_INDEX_BIT)
+ASKED_RANGES = cython.declare(cython.ulonglong, constants.ASKED_RANGES)
+ASKED_GNU_ADDR_INDEX = cython.declare(cython.ulonglong, constants.ASKED_GNU_ADDR_INDEX)
+ASKED_GNU_STR_INDEX = cython.declare(cython.ulonglong, constants.ASKED_GNU_STR_INDEX)
 
 
 class Abbrevs(NumberReader):
@@ -210,21 +199,21 @@ class Abbrevs(NumberReader):
         while True:
             attribute = self.uleb(p)
             form = self.uleb(self.position)
-            constant = self.sleb(self.position) if form == FORM_IMPLICIT_CONST else 0
+            constant = self.sleb(self.position) if form == constants.FORM_IMPLICIT_CONST else 0
             p = self.position
             if attribute == 0 and form == 0:
                 return slots
             step = self._step_of(form)
-            if step == STEP_UNKNOWN:
+            if step == constants.STEP_UNKNOWN:
                 return -1
-            if attribute == AT_DECLARATION:
+            if attribute == constants.AT_DECLARATION:
                 self.declared = True
             self._skip(step)
             slot = self._slot_of(attribute)
             if slot >= 0 and slots >> slot & 1 == 0:
                 slots |= one << slot
                 self.forms |= self._bit_of(form)
-                if slot == SLOT_RANGES:
+                if slot == constants.SLOT_RANGES:
                     self.forms |= ASKED_RANGES
                 self._put_step(step, slot, cython.cast(cython.int, form), constant)
             else:
@@ -234,7 +223,7 @@ class Abbrevs(NumberReader):
     def _skip(self, step: cython.int) -> cython.int:
         """Appends a step to the abbreviation's skip program, or to its last step."""
         n: cython.Py_ssize_t = self.skip_count
-        if step == STEP_CONSTANT or step == 0:
+        if step == constants.STEP_CONSTANT or step == 0:
             return 0
         if step > 0 and n > self.skip_first[self.count] and self.skip_step[n - 1] > 0:
             self.skip_step[n - 1] += step
@@ -249,7 +238,7 @@ class Abbrevs(NumberReader):
     def _pass(self, step: cython.int) -> cython.int:
         """Appends a step over an attribute without a slot to the abbreviation's capture program, or to its last step."""
         last: cython.Py_ssize_t = self.step_count - 1
-        if step == STEP_CONSTANT or step == 0:
+        if step == constants.STEP_CONSTANT or step == 0:
             return 0
         if step > 0 and last >= self.capture_first[self.count] and self.step_slot[last] < 0 and self.step[last] > 0:
             self.step[last] += step
@@ -280,11 +269,11 @@ class Abbrevs(NumberReader):
         """The step of a form in the table being read."""
         if form < STANDARD_FORMS:
             return self.form_steps[form]
-        if form == FORM_GNU_ADDR_INDEX or form == FORM_GNU_STR_INDEX:
-            return STEP_LEB
-        if form == FORM_GNU_REF_ALT or form == FORM_GNU_STRP_ALT:
+        if form == constants.FORM_GNU_ADDR_INDEX or form == constants.FORM_GNU_STR_INDEX:
+            return constants.STEP_LEB
+        if form == constants.FORM_GNU_REF_ALT or form == constants.FORM_GNU_STRP_ALT:
             return self.offset_size
-        return STEP_UNKNOWN
+        return constants.STEP_UNKNOWN
 
     def _slot_of(self, attribute: cython.ulonglong) -> cython.int:
         if attribute < STANDARD_ATTRIBUTES:
@@ -295,11 +284,11 @@ class Abbrevs(NumberReader):
 
     def _bit_of(self, form: cython.ulonglong) -> cython.ulonglong:
         """The bit of a form in `asked`, none for those that no other section is needed for."""
-        if form < ASKED_FORMS:
+        if form < constants.ASKED_FORMS:
             return cython.cast(cython.ulonglong, 1) << form
-        if form == FORM_GNU_ADDR_INDEX:
+        if form == constants.FORM_GNU_ADDR_INDEX:
             return ASKED_GNU_ADDR_INDEX
-        if form == FORM_GNU_STR_INDEX:
+        if form == constants.FORM_GNU_STR_INDEX:
             return ASKED_GNU_STR_INDEX
         return 0
 

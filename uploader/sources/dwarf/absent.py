@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 from uploader.sources.dwarf.abbrev import Abbrevs
 from uploader.sources.dwarf.constants import (
-    ASKED_GNU_ADDR_INDEX_BIT,
-    ASKED_GNU_STR_INDEX_BIT,
-    ASKED_RANGES_BIT,
+    ASKED_GNU_ADDR_INDEX,
+    ASKED_GNU_STR_INDEX,
+    ASKED_RANGES,
     FORM_ADDRX,
     FORM_ADDRX1,
     FORM_ADDRX4,
@@ -28,16 +28,11 @@ def _bits(first: int, last: int) -> int:
     return sum(1 << form for form in range(first, last + 1))
 
 
-# Bits of `Abbrevs.asked`: a standard form has its own, the others follow.
-_RANGES = 1 << ASKED_RANGES_BIT
-_GNU_ADDR_INDEX = 1 << ASKED_GNU_ADDR_INDEX_BIT
-_GNU_STR_INDEX = 1 << ASKED_GNU_STR_INDEX_BIT
-
-_INDEXED = 1 << FORM_STRX | _bits(FORM_STRX1, FORM_STRX4) | _GNU_STR_INDEX
+_INDEXED = 1 << FORM_STRX | _bits(FORM_STRX1, FORM_STRX4) | ASKED_GNU_STR_INDEX
 _STRINGS = 1 << FORM_STRP | _INDEXED
 _LINE_STRINGS = 1 << FORM_LINE_STRP
-_ADDRESSES = 1 << FORM_ADDRX | _bits(FORM_ADDRX1, FORM_ADDRX4) | _GNU_ADDR_INDEX
-_LISTS = _RANGES | 1 << FORM_RNGLISTX
+_ADDRESSES = 1 << FORM_ADDRX | _bits(FORM_ADDRX1, FORM_ADDRX4) | ASKED_GNU_ADDR_INDEX
+_LISTS = ASKED_RANGES | 1 << FORM_RNGLISTX
 
 
 NAMES_ARE_LOST = "names of functions and of inlined calls are lost"
@@ -92,7 +87,7 @@ def absent_sections(
             "where functions and inlined calls of several parts lie is lost",
         ),
         (
-            old & _RANGES,
+            old & ASKED_RANGES,
             sections.ranges,
             ".debug_ranges",
             "where functions and inlined calls of several parts lie is lost",

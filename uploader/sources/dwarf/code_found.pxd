@@ -1,4 +1,5 @@
 cimport cython
+from uploader.sources.dwarf cimport constants
 from uploader.core.numbers cimport NumberReader
 from uploader.sources.dwarf.code_ranges cimport CodeRanges
 from uploader.sources.dwarf.die cimport DieReader

@@ -13,26 +13,9 @@ from uploader.sources.dwarf.die import DieReader
 from uploader.sources.dwarf.tables import FunctionTable, NodeTable
 from uploader.sources.dwarf.unit_columns import UnitColumns
 
-SLOT_ABSTRACT_ORIGIN = cython.declare(cython.int, constants.SLOT_ABSTRACT_ORIGIN)
-SLOT_LOW_PC = cython.declare(cython.int, constants.SLOT_LOW_PC)
-SLOT_HIGH_PC = cython.declare(cython.int, constants.SLOT_HIGH_PC)
-SLOT_RANGES = cython.declare(cython.int, constants.SLOT_RANGES)
-SLOT_CALL_FILE = cython.declare(cython.int, constants.SLOT_CALL_FILE)
-SLOT_CALL_LINE = cython.declare(cython.int, constants.SLOT_CALL_LINE)
-SLOT_DECL_FILE = cython.declare(cython.int, constants.SLOT_DECL_FILE)
-SLOT_DECL_LINE = cython.declare(cython.int, constants.SLOT_DECL_LINE)
 HAS_RANGES = cython.declare(cython.longlong, 1 << constants.SLOT_RANGES)
 HAS_BOUNDS = cython.declare(cython.longlong, 1 << constants.SLOT_LOW_PC | 1 << constants.SLOT_HIGH_PC)
 
-FORM_ADDR = cython.declare(cython.int, constants.FORM_ADDR)
-FORM_ADDRX = cython.declare(cython.int, constants.FORM_ADDRX)
-FORM_ADDRX1 = cython.declare(cython.int, constants.FORM_ADDRX1)
-FORM_ADDRX4 = cython.declare(cython.int, constants.FORM_ADDRX4)
-FORM_GNU_ADDR_INDEX = cython.declare(cython.int, constants.FORM_GNU_ADDR_INDEX)
-
-PC_NONE = cython.declare(cython.uint, constants.PC_NONE)
-PC_BOUNDS = cython.declare(cython.uint, constants.PC_BOUNDS)
-PC_RANGES = cython.declare(cython.uint, constants.PC_RANGES)
 
 WILD = cython.declare(cython.ulonglong, 0x7FFFFFFF)
 """No file index or line is as large."""
@@ -64,16 +47,16 @@ class CodeFound:
         self.functions = FunctionTable(64 + size_bytes // 128)
         self.nodes = NodeTable(64 + size_bytes // 64)
         self.dropped = 0
-        self.pc = PC_NONE
+        self.pc = constants.PC_NONE
         self.a = 0
         self.b = 0
 
     def function(self, die: cython.ulonglong) -> cython.longlong:
         """Keeps a subprogram; gives its index, or -1 where it is plainly dead."""
         self._read_place()
-        if self.pc == PC_NONE:
+        if self.pc == constants.PC_NONE:
             return -1
-        if self.pc == PC_BOUNDS:
+        if self.pc == constants.PC_BOUNDS:
             if self.b <= self.a or self.b > self.code.end_at(self.a):
                 if self.b != self.a and not self._dead(self.a):
                     self.dropped += 1
@@ -81,23 +64,29 @@ class CodeFound:
             if self.a == 0 and self.end_of_first != 0 and self.b != self.end_of_first:
                 return -1
         return self.functions.put(
-            die, self.unit, self.pc, self.a, self.b, self._small(SLOT_DECL_FILE), self._small(SLOT_DECL_LINE)
+            die,
+            self.unit,
+            self.pc,
+            self.a,
+            self.b,
+            self._small(constants.SLOT_DECL_FILE),
+            self._small(constants.SLOT_DECL_LINE),
         )
 
     def node(self, function: cython.longlong, depth: cython.uint) -> cython.uint:
         """Keeps an inlined subroutine; gives its depth. One that states no code is kept until nothing was found in it, either."""
         self._read_place()
-        if self.pc == PC_BOUNDS and self.b <= self.a:
-            self.pc = PC_NONE
+        if self.pc == constants.PC_BOUNDS and self.b <= self.a:
+            self.pc = constants.PC_NONE
             if self.b < self.a and not self._dead(self.a):
                 self.dropped += 1
         self.forget_empty_nodes(function, depth)
         self.nodes.put(
             cython.cast(cython.uint, function),
             depth + 1,
-            self.reader.reference(SLOT_ABSTRACT_ORIGIN),
-            self._small(SLOT_CALL_FILE),
-            self._small(SLOT_CALL_LINE),
+            self.reader.reference(constants.SLOT_ABSTRACT_ORIGIN),
+            self._small(constants.SLOT_CALL_FILE),
+            self._small(constants.SLOT_CALL_LINE),
             self.pc,
             self.a,
             self.b,
@@ -107,7 +96,7 @@ class CodeFound:
     def forget_empty_nodes(self, function: cython.longlong, depth: cython.uint) -> cython.int:
         """Drops the nodes kept last that state no code and are closed, where a node of that function comes next, ``depth`` deep."""
         last: cython.Py_ssize_t = self.nodes.count - 1
-        while last >= 0 and self.nodes.pc[last] == PC_NONE:
+        while last >= 0 and self.nodes.pc[last] == constants.PC_NONE:
             if self.nodes.function[last] < function or (
                 self.nodes.function[last] == function and self.nodes.depth[last] <= depth
             ):
@@ -122,16 +111,16 @@ class CodeFound:
 
     def _read_place(self) -> cython.int:
         """Reads how the DIE says where its code lies, into ``pc``, ``a`` and ``b`` (`tables.FunctionTable`)."""
-        self.pc = PC_NONE
+        self.pc = constants.PC_NONE
         self.a = 0
         self.b = 0
         if self.reader.present & HAS_RANGES:
-            self.pc = PC_RANGES
-            self.a = self.reader.value[SLOT_RANGES]
-            self.b = self.reader.form[SLOT_RANGES]
+            self.pc = constants.PC_RANGES
+            self.a = self.reader.value[constants.SLOT_RANGES]
+            self.b = self.reader.form[constants.SLOT_RANGES]
         elif self.reader.present & HAS_BOUNDS == HAS_BOUNDS:
-            self.pc = PC_BOUNDS
-            self.a = self._address(self.reader.form[SLOT_LOW_PC], self.reader.value[SLOT_LOW_PC])
+            self.pc = constants.PC_BOUNDS
+            self.a = self._address(self.reader.form[constants.SLOT_LOW_PC], self.reader.value[constants.SLOT_LOW_PC])
             self.b = self._high(self.a)
         return 0
 
@@ -143,7 +132,7 @@ class CodeFound:
 
     def _address(self, form: cython.int, raw: cython.ulonglong) -> cython.ulonglong:
         """The address that an address-class value means (DWARF 5 §7.5.5); 0 where `.debug_addr` does not hold it."""
-        if form == FORM_ADDR:
+        if form == constants.FORM_ADDR:
             return raw
         if not _is_index(form):
             return 0
@@ -152,9 +141,9 @@ class CodeFound:
 
     def _high(self, low: cython.ulonglong) -> cython.ulonglong:
         """DW_AT_high_pc as an address: a constant counts from the low pc (DWARF 4 §2.17.2)."""
-        form: cython.int = self.reader.form[SLOT_HIGH_PC]
-        raw: cython.ulonglong = self.reader.value[SLOT_HIGH_PC]
-        if form == FORM_ADDR or _is_index(form):
+        form: cython.int = self.reader.form[constants.SLOT_HIGH_PC]
+        raw: cython.ulonglong = self.reader.value[constants.SLOT_HIGH_PC]
+        if form == constants.FORM_ADDR or _is_index(form):
             return self._address(form, raw)
         return low + raw if raw <= ALL_ONES - low else 0
 
@@ -169,4 +158,8 @@ class CodeFound:
 @cython.exceptval(check=False)
 def _is_index(form: cython.int) -> cython.bint:
     """Whether a form gives an address by its index in `.debug_addr`."""
-    return form == FORM_ADDRX or FORM_ADDRX1 <= form <= FORM_ADDRX4 or form == FORM_GNU_ADDR_INDEX
+    return (
+        form == constants.FORM_ADDRX
+        or constants.FORM_ADDRX1 <= form <= constants.FORM_ADDRX4
+        or form == constants.FORM_GNU_ADDR_INDEX
+    )

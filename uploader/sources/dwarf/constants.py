@@ -1,6 +1,6 @@
 """The numbers of DWARF 2 to 5 (DWARF 5 §7) that symup reads, and those by which its own modules understand each other.
 
-Loops of the core name them by module variables of C types, which they make of these.
+Those that loops of the core ask for stand in `constants.pxd`, too, as constants of C.
 """
 
 from __future__ import annotations
@@ -120,10 +120,11 @@ PC_BOUNDS: Final = 1
 PC_RANGES: Final = 2
 """How a DIE says where its code lies: not at all, by two bounds, by a reference to a range list."""
 
-ASKED_RANGES_BIT: Final = 48
-ASKED_GNU_ADDR_INDEX_BIT: Final = 49
-ASKED_GNU_STR_INDEX_BIT: Final = 50
-"""What `abbrev.Abbrevs.asked` tells beside forms, each of which has the bit of its number."""
+ASKED_FORMS: Final = 48
+ASKED_RANGES: Final = 1 << 48
+ASKED_GNU_ADDR_INDEX: Final = 1 << 49
+ASKED_GNU_STR_INDEX: Final = 1 << 50
+"""What `abbrev.Abbrevs.asked` tells: each of the first forms has the bit of its number, the others follow."""
 
 IN_SUPPLEMENTARY: Final = 1 << 61
 """Added to the offset of a DIE in the supplementary file."""

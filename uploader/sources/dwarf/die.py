@@ -17,21 +17,6 @@ from uploader.sources.dwarf.abbrev import Abbrevs
 from uploader.sources.dwarf.forms import form_step
 from uploader.sources.dwarf.unit_columns import UnitColumns
 
-STEP_LEB = cython.declare(cython.int, constants.STEP_LEB)
-STEP_CSTRING = cython.declare(cython.int, constants.STEP_CSTRING)
-STEP_BLOCK1 = cython.declare(cython.int, constants.STEP_BLOCK1)
-STEP_BLOCK2 = cython.declare(cython.int, constants.STEP_BLOCK2)
-STEP_BLOCK4 = cython.declare(cython.int, constants.STEP_BLOCK4)
-STEP_BLOCK = cython.declare(cython.int, constants.STEP_BLOCK)
-STEP_INDIRECT = cython.declare(cython.int, constants.STEP_INDIRECT)
-STEP_CONSTANT = cython.declare(cython.int, constants.STEP_CONSTANT)
-FORM_REF1 = cython.declare(cython.int, constants.FORM_REF1)
-FORM_REF_ADDR = cython.declare(cython.int, constants.FORM_REF_ADDR)
-FORM_REF_UDATA = cython.declare(cython.int, constants.FORM_REF_UDATA)
-FORM_REF_SUP4 = cython.declare(cython.int, constants.FORM_REF_SUP4)
-FORM_REF_SUP8 = cython.declare(cython.int, constants.FORM_REF_SUP8)
-FORM_GNU_REF_ALT = cython.declare(cython.int, constants.FORM_GNU_REF_ALT)
-FORM_SDATA = cython.declare(cython.int, constants.FORM_SDATA)
 NO_MEANING = cython.declare(cython.ulonglong, constants.NO_MEANING)
 IN_SUPPLEMENTARY = cython.declare(cython.longlong, constants.IN_SUPPLEMENTARY)
 
@@ -104,11 +89,11 @@ class DieReader(NumberReader):
         if raw >= NO_MEANING:
             return 0
         offset: cython.longlong = cython.cast(cython.longlong, raw)
-        if FORM_REF1 <= form <= FORM_REF_UDATA:
+        if constants.FORM_REF1 <= form <= constants.FORM_REF_UDATA:
             return offset + self.unit_offset if offset < self.unit_end - self.unit_offset else 0
-        if form == FORM_REF_ADDR:
+        if form == constants.FORM_REF_ADDR:
             return offset
-        if form == FORM_REF_SUP4 or form == FORM_REF_SUP8 or form == FORM_GNU_REF_ALT:
+        if form == constants.FORM_REF_SUP4 or form == constants.FORM_REF_SUP8 or form == constants.FORM_GNU_REF_ALT:
             return offset | IN_SUPPLEMENTARY
         return 0
 
@@ -144,27 +129,27 @@ class DieReader(NumberReader):
         length: cython.ulonglong
         form: cython.ulonglong
         inner: cython.int
-        if step == STEP_LEB:
+        if step == constants.STEP_LEB:
             while self.data[p] >= 0x80:
                 p += 1
             return p + 1
-        if step == STEP_CSTRING:
+        if step == constants.STEP_CSTRING:
             while self.data[p] != 0:
                 p += 1
             return p + 1
-        if step == STEP_BLOCK1:
+        if step == constants.STEP_BLOCK1:
             length = self.data[p]
             p += 1
-        elif step == STEP_BLOCK2:
+        elif step == constants.STEP_BLOCK2:
             length = self.fixed(p, 2)
             p += 2
-        elif step == STEP_BLOCK4:
+        elif step == constants.STEP_BLOCK4:
             length = self.fixed(p, 4)
             p += 4
-        elif step == STEP_BLOCK:
+        elif step == constants.STEP_BLOCK:
             length = self.uleb(p)
             p = self.position
-        elif step == STEP_INDIRECT:
+        elif step == constants.STEP_INDIRECT:
             form = self.uleb(p)
             p = self.position
             inner = self.step_of(form)
@@ -187,7 +172,7 @@ class DieReader(NumberReader):
 
     def _indirect_step(self, form: int) -> int:
         step = form_step(form, self.address_size, self.offset_size, 4)
-        if step is None or step in (STEP_INDIRECT, STEP_CONSTANT):
+        if step is None or step in (constants.STEP_INDIRECT, constants.STEP_CONSTANT):
             raise MalformedDwarf(f"an indirect form 0x{form:x} that can't be")
         return step
 
@@ -211,7 +196,7 @@ class DieReader(NumberReader):
                 i += 1
                 continue
             form = self.abbrevs.step_form[i]
-            if step == STEP_INDIRECT:
+            if step == constants.STEP_INDIRECT:
                 raw = self.uleb(p)
                 p = self.position
                 step = self.step_of(raw)
@@ -222,14 +207,14 @@ class DieReader(NumberReader):
             elif step >= 0:
                 raw = self.fixed(p, step) if step else 1
                 p += step
-            elif step == STEP_LEB:
+            elif step == constants.STEP_LEB:
                 raw = self.data[p]
-                if raw >= 0x80 or form == FORM_SDATA:
-                    raw = self.sleb(p) if form == FORM_SDATA else self.uleb(p)
+                if raw >= 0x80 or form == constants.FORM_SDATA:
+                    raw = self.sleb(p) if form == constants.FORM_SDATA else self.uleb(p)
                     p = self.position
                 else:
                     p += 1
-            elif step == STEP_CONSTANT:
+            elif step == constants.STEP_CONSTANT:
                 raw = self.abbrevs.step_constant[i]
             else:
                 raw = p

@@ -12,14 +12,6 @@ from uploader.sources.dwarf import constants
 from uploader.sources.dwarf.forms import form_step
 from uploader.sources.dwarf.tables import EntryTable
 
-LNCT_PATH = cython.declare(cython.ulonglong, constants.LNCT_PATH)
-LNCT_DIRECTORY_INDEX = cython.declare(cython.ulonglong, constants.LNCT_DIRECTORY_INDEX)
-FORM_STRING = cython.declare(cython.uint, constants.FORM_STRING)
-STEP_LEB = cython.declare(cython.int, constants.STEP_LEB)
-STEP_CSTRING = cython.declare(cython.int, constants.STEP_CSTRING)
-STEP_BLOCK1 = cython.declare(cython.int, constants.STEP_BLOCK1)
-STEP_BLOCK2 = cython.declare(cython.int, constants.STEP_BLOCK2)
-STEP_BLOCK = cython.declare(cython.int, constants.STEP_BLOCK)
 NO_DIRECTORY = cython.declare(cython.uint, 0xFFFFFFFF)
 
 
@@ -83,7 +75,7 @@ class FileEntries(NumberReader):
         try:
             self._file(at, end)
         except IndexError:
-            self.entries.put(FORM_STRING, self.data_size, 0)
+            self.entries.put(constants.FORM_STRING, self.data_size, 0)
 
     def read_described(self, at: int, end: int, address_size: int, offset_size: int, what: str) -> None:
         """One list of version 5, in whatever forms it describes. Raises `IndexError` where it is cut off, and `MalformedDwarf`."""
@@ -120,7 +112,7 @@ class FileEntries(NumberReader):
             self.plan_content[i] = self.uleb(self.position)
             form = self.uleb(self.position)
             step = form_step(form, address_size, offset_size, 5)
-            if step is None or step < STEP_BLOCK:
+            if step is None or step < constants.STEP_BLOCK:
                 raise MalformedDwarf(f"an unknown form 0x{form:x} in a line table")
             self.plan_form[i] = form
             self.plan_step[i] = step
@@ -149,20 +141,20 @@ class FileEntries(NumberReader):
                 if step >= 0:
                     value = self.fixed(p, step)
                     p += step
-                elif step == STEP_LEB:
+                elif step == constants.STEP_LEB:
                     value = self.uleb(p)
                     p = self.position
-                elif step == STEP_CSTRING:
+                elif step == constants.STEP_CSTRING:
                     value = p
                     p = self._behind_string(p, end)
                 else:
-                    if step == STEP_BLOCK1:
+                    if step == constants.STEP_BLOCK1:
                         value = self.data[p]
                         p += 1
-                    elif step == STEP_BLOCK:
+                    elif step == constants.STEP_BLOCK:
                         value = self.uleb(p)
                         p = self.position
-                    elif step == STEP_BLOCK2:
+                    elif step == constants.STEP_BLOCK2:
                         value = self.fixed(p, 2)
                         p += 2
                     else:
@@ -172,10 +164,10 @@ class FileEntries(NumberReader):
                         return True
                     p += cython.cast(cython.longlong, value)
                     value = 0
-                if self.plan_content[i] == LNCT_PATH:
+                if self.plan_content[i] == constants.LNCT_PATH:
                     path_form = self.plan_form[i]
                     path_value = value
-                elif self.plan_content[i] == LNCT_DIRECTORY_INDEX:
+                elif self.plan_content[i] == constants.LNCT_DIRECTORY_INDEX:
                     directory = cython.cast(cython.uint, value) if value < NO_DIRECTORY else NO_DIRECTORY
             if p > end:
                 return True
@@ -188,7 +180,7 @@ class FileEntries(NumberReader):
     @cython.exceptval(-1)
     def _directories(self, p: cython.longlong, end: cython.longlong) -> cython.int:
         while p < end and self.data[p] != 0:
-            self.entries.put(FORM_STRING, cython.cast(cython.ulonglong, p), 0)
+            self.entries.put(constants.FORM_STRING, cython.cast(cython.ulonglong, p), 0)
             p = self._behind_string(p, end)
         self.position = p + 1
         return 0
@@ -214,7 +206,9 @@ class FileEntries(NumberReader):
         self.uleb(self.position)
         self.uleb(self.position)
         self.entries.put(
-            FORM_STRING, name, cython.cast(cython.uint, directory) if directory < NO_DIRECTORY else NO_DIRECTORY
+            constants.FORM_STRING,
+            name,
+            cython.cast(cython.uint, directory) if directory < NO_DIRECTORY else NO_DIRECTORY,
         )
         return 0
 

@@ -10,21 +10,6 @@ from uploader.sources.dwarf.line_header import LineHeader
 from uploader.sources.dwarf.line_rows import LineRows
 
 EXTENDED = cython.declare(cython.int, 0)
-LNS_COPY = cython.declare(cython.int, constants.LNS_COPY)
-LNS_ADVANCE_PC = cython.declare(cython.int, constants.LNS_ADVANCE_PC)
-LNS_ADVANCE_LINE = cython.declare(cython.int, constants.LNS_ADVANCE_LINE)
-LNS_SET_FILE = cython.declare(cython.int, constants.LNS_SET_FILE)
-LNS_SET_COLUMN = cython.declare(cython.int, constants.LNS_SET_COLUMN)
-LNS_NEGATE_STMT = cython.declare(cython.int, constants.LNS_NEGATE_STMT)
-LNS_SET_BASIC_BLOCK = cython.declare(cython.int, constants.LNS_SET_BASIC_BLOCK)
-LNS_CONST_ADD_PC = cython.declare(cython.int, constants.LNS_CONST_ADD_PC)
-LNS_FIXED_ADVANCE_PC = cython.declare(cython.int, constants.LNS_FIXED_ADVANCE_PC)
-LNS_SET_PROLOGUE_END = cython.declare(cython.int, constants.LNS_SET_PROLOGUE_END)
-LNS_SET_EPILOGUE_BEGIN = cython.declare(cython.int, constants.LNS_SET_EPILOGUE_BEGIN)
-LNS_SET_ISA = cython.declare(cython.int, constants.LNS_SET_ISA)
-LNE_END_SEQUENCE = cython.declare(cython.int, constants.LNE_END_SEQUENCE)
-LNE_SET_ADDRESS = cython.declare(cython.int, constants.LNE_SET_ADDRESS)
-LNE_DEFINE_FILE = cython.declare(cython.int, constants.LNE_DEFINE_FILE)
 LAST_OPCODE = cython.declare(cython.ulonglong, 255)
 ALL_ONES = cython.declare(cython.ulonglong, 0xFFFFFFFFFFFFFFFF)
 LOW_32_BITS = cython.declare(cython.ulonglong, 0xFFFFFFFF)
@@ -128,46 +113,46 @@ class LineReader(NumberReader):
                 address = self._advanced(address, adjusted // self.line_range)
                 line = (line + self.line_base + adjusted % self.line_range) & LOW_32_BITS
                 self.rows.row(address, file, line)
-            elif opcode == LNS_SET_COLUMN:
+            elif opcode == constants.LNS_SET_COLUMN:
                 self._short(p)
                 p = self.position
-            elif opcode == LNS_ADVANCE_LINE:
+            elif opcode == constants.LNS_ADVANCE_LINE:
                 line = (line + self.sleb(p)) & LOW_32_BITS
                 p = self.position
             elif opcode == EXTENDED:
                 p = self._extended(p, end, address)
                 if p < 0:
                     return False
-                if self.extended == LNE_END_SEQUENCE:
+                if self.extended == constants.LNE_END_SEQUENCE:
                     address = 0
                     file = 1
                     line = 1
-                elif self.extended == LNE_SET_ADDRESS:
+                elif self.extended == constants.LNE_SET_ADDRESS:
                     address = self.address
-            elif opcode == LNS_COPY:
+            elif opcode == constants.LNS_COPY:
                 self.rows.row(address, file, line)
-            elif opcode == LNS_NEGATE_STMT or opcode == LNS_SET_BASIC_BLOCK:
+            elif opcode == constants.LNS_NEGATE_STMT or opcode == constants.LNS_SET_BASIC_BLOCK:
                 pass
-            elif opcode == LNS_CONST_ADD_PC:
+            elif opcode == constants.LNS_CONST_ADD_PC:
                 if self.line_range == 0:
                     return False
                 address = self._advanced(address, (LAST_OPCODE - self.opcode_base) // self.line_range)
-            elif opcode == LNS_ADVANCE_PC:
+            elif opcode == constants.LNS_ADVANCE_PC:
                 address = self._advanced(address, self._short(p))
                 p = self.position
-            elif opcode == LNS_SET_FILE:
+            elif opcode == constants.LNS_SET_FILE:
                 file = self._short(p)
                 p = self.position
-            elif opcode == LNS_SET_PROLOGUE_END or opcode == LNS_SET_EPILOGUE_BEGIN:
+            elif opcode == constants.LNS_SET_PROLOGUE_END or opcode == constants.LNS_SET_EPILOGUE_BEGIN:
                 pass
-            elif opcode == LNS_FIXED_ADVANCE_PC:
+            elif opcode == constants.LNS_FIXED_ADVANCE_PC:
                 if p + 2 > end:
                     return False
                 address = (address + self.fixed(p, 2)) & self.top
                 self.operation = 0
                 p += 2
             else:
-                for _ in range(1 if opcode == LNS_SET_ISA else self.lengths[opcode - 1]):
+                for _ in range(1 if opcode == constants.LNS_SET_ISA else self.lengths[opcode - 1]):
                     self._short(p)
                     p = self.position
         if p > end:
@@ -203,17 +188,17 @@ class LineReader(NumberReader):
         if length > cython.cast(cython.ulonglong, end - p):
             return -1
         self.extended = self.data[p]
-        if self.extended == LNE_END_SEQUENCE:
+        if self.extended == constants.LNE_END_SEQUENCE:
             self.rows.end(address)
             self.rows.begin()
             self.operation = 0
-        elif self.extended == LNE_SET_ADDRESS:
+        elif self.extended == constants.LNE_SET_ADDRESS:
             if length > 9 or length < 2:
                 return -1
             self.address = self.fixed(p + 1, cython.cast(cython.int, length) - 1) & self.top
             self.rows.move(self.address, self.top)
             self.operation = 0
-        elif self.extended == LNE_DEFINE_FILE:
+        elif self.extended == constants.LNE_DEFINE_FILE:
             with cython.gil:
                 self.defined.append(p + 1)
             self.rows.file_count += 1

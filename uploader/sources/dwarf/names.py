@@ -39,7 +39,6 @@ WORK_PER_SCOPE = 64
 MAX_SCOPES = 64
 
 IN_SUPPLEMENTARY = cython.declare(cython.longlong, constants.IN_SUPPLEMENTARY)
-FORM_STRP = cython.declare(cython.int, constants.FORM_STRP)
 
 NAME = cython.declare(cython.int, SLOT_NAME)
 LINKAGE_NAME = cython.declare(cython.int, SLOT_LINKAGE_NAME)
@@ -280,7 +279,7 @@ class NameReader:
         """The number of the string that a form means; 0 for an empty or unknown one."""
         known: cython.Py_ssize_t
         number: cython.uint
-        if form == FORM_STRP and value != 0:
+        if form == constants.FORM_STRP and value != 0:
             known = self.strp_memo.get(value)
             if known >= 0:
                 return cython.cast(cython.uint, known)

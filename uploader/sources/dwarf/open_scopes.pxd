@@ -1,4 +1,5 @@
 cimport cython
+from uploader.sources.dwarf cimport constants
 from uploader.sources.dwarf.tables cimport ScopeTable
 
 @cython.final

@@ -8,12 +8,6 @@ from uploader.core.columns import zeros
 from uploader.sources.dwarf import constants
 from uploader.sources.dwarf.tables import ScopeTable
 
-KIND_NAMED_ELSEWHERE = cython.declare(cython.int, constants.KIND_NAMED_ELSEWHERE)
-KIND_DECLARATION = cython.declare(cython.int, constants.KIND_DECLARATION)
-KIND_ABSTRACT = cython.declare(cython.int, constants.KIND_ABSTRACT)
-KIND_SUBPROGRAM = cython.declare(cython.int, constants.KIND_SUBPROGRAM)
-KIND_ENTRY_POINT = cython.declare(cython.int, constants.KIND_ENTRY_POINT)
-
 
 class OpenScopes:
     """A stack of scopes, at most ``depth`` deep, and the ``table`` of those that DIEs without a linkage name stand in.
@@ -38,18 +32,18 @@ class OpenScopes:
     ) -> cython.uint:
         """Takes in a DIE that stands in so many scopes; gives how many are open below it."""
         if is_open:
-            if kind == KIND_DECLARATION:
+            if kind == constants.KIND_DECLARATION:
                 # What a function merely declares (`extern` in a block) stands elsewhere.
                 if not self.is_function[is_open - 1]:
                     self._keep(die, is_open)
-            elif kind == KIND_ABSTRACT or (kind >= KIND_SUBPROGRAM and names_itself):
-                beside: cython.bint = kind == KIND_ENTRY_POINT and self.is_function[is_open - 1] != 0
+            elif kind == constants.KIND_ABSTRACT or (kind >= constants.KIND_SUBPROGRAM and names_itself):
+                beside: cython.bint = kind == constants.KIND_ENTRY_POINT and self.is_function[is_open - 1] != 0
                 self._keep(die, is_open - 1 if beside else is_open)
-        if kind == KIND_DECLARATION or not children or is_open >= self.depth:
+        if kind == constants.KIND_DECLARATION or not children or is_open >= self.depth:
             return is_open
         self.offset[is_open] = die
         self.recorded[is_open] = 0
-        self.is_function[is_open] = kind >= KIND_NAMED_ELSEWHERE
+        self.is_function[is_open] = kind >= constants.KIND_NAMED_ELSEWHERE
         return is_open + 1
 
     def _keep(self, die: cython.ulonglong, is_open: cython.uint) -> cython.int:

@@ -1,3 +1,4 @@
+from uploader.sources.dwarf cimport constants
 from uploader.core.numbers cimport NumberReader
 from uploader.sources.dwarf.code_ranges cimport CodeRanges
 from uploader.sources.dwarf.tables cimport RangeTable

@@ -15,17 +15,6 @@ from uploader.sources.dwarf.tables import FunctionTable, NodeTable, RangeTable
 from uploader.sources.dwarf.unit_columns import UnitColumns
 from uploader.symbols.touching import join_touching
 
-RLE_END_OF_LIST = cython.declare(cython.int, constants.RLE_END_OF_LIST)
-RLE_BASE_ADDRESSX = cython.declare(cython.int, constants.RLE_BASE_ADDRESSX)
-RLE_STARTX_ENDX = cython.declare(cython.int, constants.RLE_STARTX_ENDX)
-RLE_STARTX_LENGTH = cython.declare(cython.int, constants.RLE_STARTX_LENGTH)
-RLE_OFFSET_PAIR = cython.declare(cython.int, constants.RLE_OFFSET_PAIR)
-RLE_BASE_ADDRESS = cython.declare(cython.int, constants.RLE_BASE_ADDRESS)
-RLE_START_END = cython.declare(cython.int, constants.RLE_START_END)
-RLE_START_LENGTH = cython.declare(cython.int, constants.RLE_START_LENGTH)
-PC_BOUNDS = cython.declare(cython.uint, constants.PC_BOUNDS)
-PC_RANGES = cython.declare(cython.uint, constants.PC_RANGES)
-FORM_RNGLISTX = cython.declare(cython.int, constants.FORM_RNGLISTX)
 ALL_ONES = cython.declare(cython.ulonglong, 0xFFFFFFFFFFFFFFFF)
 
 
@@ -111,9 +100,9 @@ class RangeReader:
             for i in range(n):
                 before = self.found.count
                 first[i] = before
-                if pc[i] == PC_BOUNDS:
+                if pc[i] == constants.PC_BOUNDS:
                     self._keep(a[i], b[i])
-                elif pc[i] == PC_RANGES:
+                elif pc[i] == constants.PC_RANGES:
                     self._read_list(unit[i], a[i], cython.cast(cython.int, b[i]))
                     if checked:
                         self._only_executable(before, code, first_end)
@@ -139,13 +128,13 @@ class RangeReader:
         if raw >> 62:
             return self._drop()
         value: cython.longlong = cython.cast(cython.longlong, raw)
-        if form != FORM_RNGLISTX:
+        if form != constants.FORM_RNGLISTX:
             value += self.units.ranges_start[unit]
         if self.units.version[unit] < 5:
-            if form != FORM_RNGLISTX:
+            if form != constants.FORM_RNGLISTX:
                 return self._read_pairs(unit, value)
             return self._drop()
-        if form == FORM_RNGLISTX:
+        if form == constants.FORM_RNGLISTX:
             base: cython.longlong = self.units.rnglists_base[unit]
             size: cython.int = self.units.offset_size[unit]
             if base == 0:
@@ -211,32 +200,32 @@ class RangeReader:
             self.budget -= 1
             kind = self.rnglists.data[p]
             self.position = p + 1
-            if kind == RLE_END_OF_LIST:
+            if kind == constants.RLE_END_OF_LIST:
                 return 0
-            if kind == RLE_BASE_ADDRESSX:
+            if kind == constants.RLE_BASE_ADDRESSX:
                 base = self._indexed(unit, self._leb())
-            elif kind == RLE_STARTX_ENDX:
+            elif kind == constants.RLE_STARTX_ENDX:
                 start = self._indexed(unit, self._leb())
                 end = self._indexed(unit, self._leb())
                 self._keep(start, end)
-            elif kind == RLE_STARTX_LENGTH:
+            elif kind == constants.RLE_STARTX_LENGTH:
                 start = self._indexed(unit, self._leb())
                 end = self._sum(start, self._leb(), top)
                 self._keep(start, end)
-            elif kind == RLE_OFFSET_PAIR:
+            elif kind == constants.RLE_OFFSET_PAIR:
                 start = self._leb()
                 end = self._leb()
                 if base != top and start < end:
                     self._keep(self._sum(base, start, top), self._sum(base, end, top))
                 elif base != top and start > end:
                     self.dropped += 1
-            elif kind == RLE_BASE_ADDRESS:
+            elif kind == constants.RLE_BASE_ADDRESS:
                 base = self._plain(size)
-            elif kind == RLE_START_END:
+            elif kind == constants.RLE_START_END:
                 start = self._plain(size)
                 end = self._plain(size)
                 self._keep(start, end)
-            elif kind == RLE_START_LENGTH:
+            elif kind == constants.RLE_START_LENGTH:
                 start = self._plain(size)
                 end = self._sum(start, self._leb(), top)
                 self._keep(start, end)

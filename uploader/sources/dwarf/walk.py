@@ -20,11 +20,7 @@ from uploader.sources.dwarf.unit_columns import UnitColumns
 MAX_DEPTH = 16384
 DEPTH_LIMIT = cython.declare(cython.Py_ssize_t, MAX_DEPTH)
 
-INTERESTING = cython.declare(cython.int, constants.KIND_SUBPROGRAM)
 """DIEs of this kind and those behind it are captured."""
-KIND_OTHER = cython.declare(cython.int, constants.KIND_OTHER)
-KIND_INLINED = cython.declare(cython.int, constants.KIND_INLINED)
-STEP_LEB = cython.declare(cython.int, constants.STEP_LEB)
 HAS_OTHER_NAME = cython.declare(
     cython.longlong,
     1 << constants.SLOT_LINKAGE_NAME | 1 << constants.SLOT_ABSTRACT_ORIGIN | 1 << constants.SLOT_SPECIFICATION,
@@ -191,10 +187,10 @@ class Walk:
             child_function = function
             child_inline = inline_depth
             child_scopes = scopes
-            if kind >= INTERESTING:
+            if kind >= constants.KIND_SUBPROGRAM:
                 p = self.reader.capture(p, abbrev)
                 self.reached = p
-                if kind != KIND_INLINED:
+                if kind != constants.KIND_INLINED:
                     child_function = self.found.function(die)
                     child_inline = 0
                     child_scopes = self.scopes.enter(
@@ -209,14 +205,14 @@ class Walk:
                     step = steps[i]
                     if step >= 0:
                         p += step
-                    elif step == STEP_LEB:
+                    elif step == constants.STEP_LEB:
                         while data[p] >= 0x80:
                             p += 1
                         p += 1
                     else:
                         p = self.reader.skip_form(p, step)
                     i += 1
-                if kind != KIND_OTHER:
+                if kind != constants.KIND_OTHER:
                     child_scopes = self.scopes.enter(die, kind, scopes, True, children[abbrev])
             if children[abbrev]:
                 depth += 1

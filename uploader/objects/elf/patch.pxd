@@ -1,0 +1,1 @@
+from uploader.objects.elf cimport relocation_types
