@@ -81,6 +81,11 @@ def taken(column: Any, count: int) -> array[int]:
     return exact
 
 
+def taken_each(count: int, **columns: Any) -> dict[str, array[int]]:
+    """`taken` of several columns, by their names."""
+    return {name: taken(column, count) for name, column in columns.items()}
+
+
 def read_items(typecode: str, data: Any, little_endian: bool, *, group: int = 1) -> array[int]:
     """The items that bytes hold, in whole groups of so many; bytes left behind the last group are no items."""
     items = array(typecode)

@@ -3,6 +3,9 @@ cimport cython
 from uploader.core.search cimport first_after
 from uploader.gsym.reader cimport GsymReader
 
+cdef unsigned long long INFO_END, KINDS, MAX_UINT64, SLACK_BYTES
+cdef int NUMBER_BYTES, CUT_OFF, RUNS_INTO_NEXT, BAD_SIZE, OVERLAPS, BAD_END, TWICE, SHARED_TOO_OFTEN
+
 
 @cython.final
 cdef class _Decoder(GsymReader):

@@ -17,6 +17,7 @@ from uploader.gsym.layout import (
     INFO_LINE_TABLE,
     INFO_MERGED_FUNCTIONS,
     MAX_UINT64,
+    SHARED_SLACK_BYTES,
     Data,
     Header,
 )
@@ -25,15 +26,13 @@ from uploader.gsym.reader import REASONS as READER_REASONS
 from uploader.gsym.reader import GsymReader
 from uploader.values import frozen
 
-END_OF_LIST = cython.declare(cython.ulonglong, INFO_END)
-KINDS = cython.declare(cython.ulonglong, INFO_MERGED_FUNCTIONS + 1)
+KINDS = INFO_MERGED_FUNCTIONS + 1
 """The kinds below are told apart; `INFO_END` is one of them."""
 
-LAST_ADDRESS = cython.declare(cython.ulonglong, MAX_UINT64)
-NUMBER_BYTES = cython.declare(cython.int, 4)
+NUMBER_BYTES = 4
 
-SHARED_SLACK_BYTES = cython.declare(cython.ulonglong, 65540)
-"""By so much may shared records, each time they are, outweigh all up to there: what `sharing` allows, and the padding of one."""
+SLACK_BYTES = SHARED_SLACK_BYTES + 4
+"""By so much may shared records, each time they are, outweigh all up to there: what encoders allow, and the padding of one."""
 
 REASONS = (
     "runs past the end of the file",
@@ -45,13 +44,7 @@ REASONS = (
     "holds two line tables, two inline trees or two lists of merged functions",
     "is shared by more functions than a file of this size can mean",
 )
-CUT_OFF = cython.declare(cython.int, 0)
-RUNS_INTO_NEXT = cython.declare(cython.int, 2)
-BAD_SIZE = cython.declare(cython.int, 3)
-OVERLAPS = cython.declare(cython.int, 4)
-BAD_END = cython.declare(cython.int, 5)
-TWICE = cython.declare(cython.int, 6)
-SHARED_TOO_OFTEN = cython.declare(cython.int, 7)
+CUT_OFF, _TOO_LARGE, RUNS_INTO_NEXT, BAD_SIZE, OVERLAPS, BAD_END, TWICE, SHARED_TOO_OFTEN = range(len(REASONS))
 
 
 @frozen
@@ -88,7 +81,7 @@ class _Decoder(GsymReader):
     def read_record(self, piece: cython.Py_ssize_t) -> cython.int:
         start: cython.ulonglong = self.starts[piece]
         size: cython.ulonglong = self.fixed(NUMBER_BYTES)
-        if size > LAST_ADDRESS - start or (self.strict and size == 0):
+        if size > MAX_UINT64 - start or (self.strict and size == 0):
             self.fail(BAD_SIZE)
         self.ends[piece] = start + size
         self.names[piece] = self.fixed(self.name_bytes)
@@ -99,7 +92,7 @@ class _Decoder(GsymReader):
         while True:
             kind = self.fixed(NUMBER_BYTES)
             length = self.fixed(NUMBER_BYTES)
-            if kind == END_OF_LIST:
+            if kind == INFO_END:
                 if length != 0 and self.strict:
                     self.fail(BAD_END)
                 return 0
@@ -137,7 +130,7 @@ class _Decoder(GsymReader):
             self.record_end[piece] = self.at
             if self.offsets[piece] < before:
                 shared += self.record_end[piece] - self.offsets[piece]
-                if shared > before - begin + SHARED_SLACK_BYTES:
+                if shared > before - begin + SLACK_BYTES:
                     self.fail(SHARED_TOO_OFTEN)
             else:
                 before = self.at

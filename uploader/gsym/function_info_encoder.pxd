@@ -1,6 +1,10 @@
 from uploader.gsym.writer cimport PayloadWriter
 from uploader.symbols.table_columns cimport TableColumns
 
+cdef unsigned long long INFO_LINE_TABLE, INFO_INLINE_TREE, INFO_MERGED_FUNCTIONS, MAX_UINT32, COPIES_BYTES, COPIES_FACTOR
+cdef int NUMBER_BYTES, INFO_HEAD_BYTES, FUNCTION_TOO_LONG, INFOS_TOO_LONG, ALIASES_TOO_LONG
+cdef Py_ssize_t ALIGNMENT_BYTES
+
 
 cdef class _Encoder(PayloadWriter):
     cdef TableColumns table

@@ -17,19 +17,11 @@ from uploader.gsym.writer import PayloadWriter
 from uploader.symbols.columns import SymbolTable
 from uploader.symbols.table_columns import TableColumns
 
-LINE_TABLE = cython.declare(cython.ulonglong, INFO_LINE_TABLE)
-INLINE_TREE = cython.declare(cython.ulonglong, INFO_INLINE_TREE)
-MERGED_FUNCTIONS = cython.declare(cython.ulonglong, INFO_MERGED_FUNCTIONS)
+NUMBER_BYTES = 4
+ALIGNMENT_BYTES = 4
 
-NUMBER_BYTES = cython.declare(cython.int, 4)
-HEAD_BYTES = cython.declare(cython.int, INFO_HEAD_BYTES)
-"""What stands before each kind of data, and alone at a record's end: the kind and a length."""
-
-ALIGNMENT_BYTES = cython.declare(cython.Py_ssize_t, 4)
-LONGEST = cython.declare(cython.ulonglong, MAX_UINT32)
-
-COPIES_BYTES = cython.declare(cython.ulonglong, 16384)
-COPIES_FACTOR = cython.declare(cython.ulonglong, 8)
+COPIES_BYTES = 16384
+COPIES_FACTOR = 8
 """Lines and inlines are repeated for each alias until that takes so many bytes, or so many times their own; further aliases
 have the name alone. No symbol table makes much of little."""
 
@@ -38,9 +30,7 @@ REFUSALS = (
     "a function whose lines or inlined calls take more than 4 GiB",
     "a function whose aliases take more than 4 GiB",
 )
-FUNCTION_TOO_LONG = cython.declare(cython.int, 0)
-INFOS_TOO_LONG = cython.declare(cython.int, 1)
-ALIASES_TOO_LONG = cython.declare(cython.int, 2)
+FUNCTION_TOO_LONG, INFOS_TOO_LONG, ALIASES_TOO_LONG = range(len(REFUSALS))
 
 
 class _Encoder(PayloadWriter):
@@ -77,7 +67,7 @@ class _Encoder(PayloadWriter):
     def payload(self, piece: cython.Py_ssize_t) -> cython.int:
         """The record of a piece."""
         size: cython.ulonglong = self.table.end[piece] - self.table.start[piece]
-        if size > LONGEST:
+        if size > MAX_UINT32:
             self.refuse(FUNCTION_TOO_LONG)
         self.next_infos(piece - self.first)
         self.reserve(self.bare_bytes + self.infos_bytes + ALIGNMENT_BYTES)
@@ -86,7 +76,7 @@ class _Encoder(PayloadWriter):
         self.put_infos()
         if self.has_aliases and self.table.alias_first[piece] < self.table.alias_first[piece + 1]:
             self.put_aliases(piece, size)
-        self.at += HEAD_BYTES
+        self.at += INFO_HEAD_BYTES
         self.at += (ALIGNMENT_BYTES - self.at % ALIGNMENT_BYTES) % ALIGNMENT_BYTES
         return 0
 
@@ -98,26 +88,26 @@ class _Encoder(PayloadWriter):
         self.inline_until = self.inline_ends[index]
         lines: cython.ulonglong = self.line_until - self.line_at
         inlines: cython.ulonglong = self.inline_until - self.inline_at
-        if lines > LONGEST or inlines > LONGEST:
+        if lines > MAX_UINT32 or inlines > MAX_UINT32:
             self.refuse(INFOS_TOO_LONG)
         self.infos_bytes = 0
         if lines > 0:
-            self.infos_bytes += HEAD_BYTES + lines
+            self.infos_bytes += INFO_HEAD_BYTES + lines
         if inlines > 0:
-            self.infos_bytes += HEAD_BYTES + inlines
+            self.infos_bytes += INFO_HEAD_BYTES + inlines
         return 0
 
     def put_infos(self) -> cython.int:
         """Puts the line table and the inline tree, as far as they are there."""
         size: cython.Py_ssize_t = self.line_until - self.line_at
         if size > 0:
-            self.fixed(LINE_TABLE, NUMBER_BYTES)
+            self.fixed(INFO_LINE_TABLE, NUMBER_BYTES)
             self.fixed(size, NUMBER_BYTES)
             self.out[self.at : self.at + size] = self.lines[self.line_at : self.line_until]
             self.at += size
         size = self.inline_until - self.inline_at
         if size > 0:
-            self.fixed(INLINE_TREE, NUMBER_BYTES)
+            self.fixed(INFO_INLINE_TREE, NUMBER_BYTES)
             self.fixed(size, NUMBER_BYTES)
             self.out[self.at : self.at + size] = self.inlines[self.inline_at : self.inline_until]
             self.at += size
@@ -132,10 +122,10 @@ class _Encoder(PayloadWriter):
         list_bytes: cython.ulonglong = (
             NUMBER_BYTES + count * (NUMBER_BYTES + self.bare_bytes) + copies * self.infos_bytes
         )
-        if list_bytes > LONGEST:
+        if list_bytes > MAX_UINT32:
             self.refuse(ALIASES_TOO_LONG)
-        self.reserve(2 * HEAD_BYTES + list_bytes + ALIGNMENT_BYTES)
-        self.fixed(MERGED_FUNCTIONS, NUMBER_BYTES)
+        self.reserve(2 * INFO_HEAD_BYTES + list_bytes + ALIGNMENT_BYTES)
+        self.fixed(INFO_MERGED_FUNCTIONS, NUMBER_BYTES)
         self.fixed(list_bytes, NUMBER_BYTES)
         self.fixed(count, NUMBER_BYTES)
         behind_root_name: cython.Py_ssize_t = self.inline_until - self.root_name()
@@ -155,7 +145,7 @@ class _Encoder(PayloadWriter):
                     self.at -= behind_root_name
                     self.fixed(name, self.name_bytes)
                     self.at = end
-            self.at += HEAD_BYTES
+            self.at += INFO_HEAD_BYTES
         return 0
 
     def copies(self, count: cython.ulonglong) -> cython.ulonglong:
@@ -177,7 +167,7 @@ class _Encoder(PayloadWriter):
 
 def _bare_bytes(name_bytes: int) -> int:
     """The size of a record with nothing but its function's size and name, and its end."""
-    return NUMBER_BYTES + name_bytes + HEAD_BYTES
+    return NUMBER_BYTES + name_bytes + INFO_HEAD_BYTES
 
 
 def encode_function_infos(
@@ -200,7 +190,7 @@ def encode_function_infos(
     if count == 0:
         return zeros("B", 0), array("Q")
     # All but aliases have room.
-    infos_bytes = 2 * HEAD_BYTES + _bare_bytes(name_bytes) + ALIGNMENT_BYTES
+    infos_bytes = 2 * INFO_HEAD_BYTES + _bare_bytes(name_bytes) + ALIGNMENT_BYTES
     room_bytes = lines[1][count - 1] + inlines[1][count - 1] + count * infos_bytes
     encoder = _Encoder(table, first, name_offset, lines, inlines, name_bytes, little_endian, room_bytes)
     records, ends = encoder.write(first, last)

@@ -2,6 +2,10 @@ from uploader.core.search cimport first_after
 from uploader.gsym.payload_reader cimport PayloadReader
 from uploader.symbols.table_columns cimport GrowingTable
 
+cdef Py_ssize_t MAX_INLINE_DEPTH, MAX_ITEMS
+cdef unsigned long long MAX_CALL_LINE, MAX_UINT64, RANGE_MIN_BYTES
+cdef int CUT_OFF, TOO_LARGE, BAD_ROOT, TOO_DEEP, OUTSIDE, DISORDER, BAD_FILE, TRAILING, BAD_FLAG
+
 
 cdef class _Decoder(PayloadReader):
     cdef GrowingTable made

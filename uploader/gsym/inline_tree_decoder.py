@@ -13,15 +13,13 @@ from uploader.core.columns import grown, taken, zeros_each
 from uploader.core.search import first_after
 from uploader.errors import MalformedGsym
 from uploader.gsym.layout import MAX_INLINE_DEPTH, MAX_UINT32, MAX_UINT64, Data, Header
-from uploader.gsym.payload_reader import PayloadReader, Payloads
+from uploader.gsym.payload_reader import PayloadReader, Payloads, numbers_of
 from uploader.symbols.columns import SymbolTable
 from uploader.symbols.table_columns import GrowingTable
 
-DEPTH_LIMIT = cython.declare(cython.Py_ssize_t, MAX_INLINE_DEPTH)
-MAX_ITEMS = cython.declare(cython.Py_ssize_t, MAX_UINT32)
-MAX_CALL_LINE = cython.declare(cython.ulonglong, MAX_UINT32)
-LAST_ADDRESS = cython.declare(cython.ulonglong, MAX_UINT64)
-RANGE_MIN_BYTES = cython.declare(cython.ulonglong, 2)
+MAX_ITEMS = MAX_UINT32
+MAX_CALL_LINE = MAX_UINT32
+RANGE_MIN_BYTES = 2
 
 REASONS = (
     "has a root that is not its function",
@@ -32,15 +30,8 @@ REASONS = (
     "has bytes after its end",
     "has a flag that is neither 0 nor 1",
 )
-CUT_OFF = cython.declare(cython.int, 0)
-TOO_LARGE = cython.declare(cython.int, 1)
-BAD_ROOT = cython.declare(cython.int, 2)
-TOO_DEEP = cython.declare(cython.int, 3)
-OUTSIDE = cython.declare(cython.int, 4)
-DISORDER = cython.declare(cython.int, 5)
-BAD_FILE = cython.declare(cython.int, 6)
-TRAILING = cython.declare(cython.int, 7)
-BAD_FLAG = cython.declare(cython.int, 8)
+CUT_OFF, TOO_LARGE = 0, 1
+BAD_ROOT, TOO_DEEP, OUTSIDE, DISORDER, BAD_FILE, TRAILING, BAD_FLAG = numbers_of(REASONS)
 
 
 class _Decoder(PayloadReader):
@@ -85,11 +76,11 @@ class _Decoder(PayloadReader):
         first: cython.Py_ssize_t = self.made.ranges
         for item in range(first, first + wanted):
             begin = self.uleb()
-            if begin > LAST_ADDRESS - base:
+            if begin > MAX_UINT64 - base:
                 self.fail(TOO_LARGE)
             begin += base
             size = self.uleb()
-            if size > LAST_ADDRESS - begin:
+            if size > MAX_UINT64 - begin:
                 self.fail(TOO_LARGE)
             if self.strict:
                 if size == 0 or (item > first and begin < self.made.range_end[item - 1]):
@@ -194,7 +185,7 @@ class _Decoder(PayloadReader):
             if count == 0:
                 depth -= 1
             elif self.read_node(count, depth, start, end):
-                if depth >= DEPTH_LIMIT:
+                if depth >= MAX_INLINE_DEPTH:
                     self.fail(TOO_DEEP)
                 depth += 1
                 if depth > deepest:

@@ -1,6 +1,9 @@
 from uploader.gsym.writer cimport PayloadWriter
 from uploader.symbols.table_columns cimport TableColumns
 
+cdef Py_ssize_t MAX_INLINE_DEPTH, NODE_MAX_BYTES, RANGE_MAX_BYTES
+cdef unsigned char END_OF_CHILDREN
+
 
 cdef class _Encoder(PayloadWriter):
     cdef TableColumns table

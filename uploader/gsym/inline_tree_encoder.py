@@ -16,10 +16,9 @@ from uploader.gsym.writer import PayloadWriter
 from uploader.symbols.columns import SymbolTable
 from uploader.symbols.table_columns import TableColumns
 
-DEPTH_LIMIT = cython.declare(cython.Py_ssize_t, MAX_INLINE_DEPTH)
-NODE_MAX_BYTES = cython.declare(cython.Py_ssize_t, 48)
-RANGE_MAX_BYTES = cython.declare(cython.Py_ssize_t, 24)
-END_OF_CHILDREN = cython.declare(cython.uchar, 0)
+NODE_MAX_BYTES = 48
+RANGE_MAX_BYTES = 24
+END_OF_CHILDREN = 0
 
 
 class _Encoder(PayloadWriter):
@@ -89,7 +88,7 @@ class _Encoder(PayloadWriter):
         """Puts a node's ranges, and makes room for all else of it."""
         first: cython.Py_ssize_t = self.table.range_first[node]
         last: cython.Py_ssize_t = self.table.range_first[node + 1]
-        if depth > DEPTH_LIMIT or first == last:
+        if depth > MAX_INLINE_DEPTH or first == last:
             self.refuse(node)
         self.reserve(NODE_MAX_BYTES + (last - first) * RANGE_MAX_BYTES + depth)
         base: cython.ulonglong = self.base[depth - 1]

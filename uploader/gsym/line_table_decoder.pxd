@@ -1,6 +1,11 @@
 from uploader.gsym.payload_reader cimport PayloadReader
 from uploader.symbols.table_columns cimport GrowingTable
 
+cdef int LINE_SET_FILE, LINE_ADVANCE_ADDRESS, LINE_ADVANCE_LINE, LINE_FIRST_SPECIAL, CUT_OFF, NO_RANGE, BAD_LINE
+cdef int OUTSIDE, LATE, NO_ADVANCE, BAD_FILE, TRAILING, REPEATED
+cdef unsigned long long MAX_FIRST_LINE
+cdef long long MAX_LINE
+
 
 cdef class _Decoder(PayloadReader):
     cdef GrowingTable made

@@ -19,16 +19,12 @@ from uploader.gsym.layout import (
     Data,
     Header,
 )
-from uploader.gsym.payload_reader import PayloadReader, Payloads
+from uploader.gsym.payload_reader import PayloadReader, Payloads, numbers_of
 from uploader.symbols.columns import SymbolTable
 from uploader.symbols.table_columns import GrowingTable
 
-OP_SET_FILE = cython.declare(cython.int, LINE_SET_FILE)
-OP_ADVANCE_ADDRESS = cython.declare(cython.int, LINE_ADVANCE_ADDRESS)
-OP_ADVANCE_LINE = cython.declare(cython.int, LINE_ADVANCE_LINE)
-OP_FIRST_SPECIAL = cython.declare(cython.int, LINE_FIRST_SPECIAL)
-MAX_FIRST_LINE = cython.declare(cython.ulonglong, MAX_UINT32)
-MAX_LINE = cython.declare(cython.longlong, MAX_UINT32)
+MAX_FIRST_LINE = MAX_UINT32
+MAX_LINE = MAX_UINT32
 
 BYTES_A_ROW = 3
 """About so many a row takes."""
@@ -43,15 +39,8 @@ REASONS = (
     "has bytes after its end",
     "repeats a row",
 )
-CUT_OFF = cython.declare(cython.int, 0)
-NO_RANGE = cython.declare(cython.int, 2)
-BAD_LINE = cython.declare(cython.int, 3)
-OUTSIDE = cython.declare(cython.int, 4)
-LATE = cython.declare(cython.int, 5)
-NO_ADVANCE = cython.declare(cython.int, 6)
-BAD_FILE = cython.declare(cython.int, 7)
-TRAILING = cython.declare(cython.int, 8)
-REPEATED = cython.declare(cython.int, 9)
+CUT_OFF = 0
+NO_RANGE, BAD_LINE, OUTSIDE, LATE, NO_ADVANCE, BAD_FILE, TRAILING, REPEATED = numbers_of(REASONS)
 
 
 class _Decoder(PayloadReader):
@@ -81,17 +70,17 @@ class _Decoder(PayloadReader):
                 self.fail(CUT_OFF)
             op = self.data[self.at]
             self.at += 1
-            if op >= OP_FIRST_SPECIAL:
-                op -= OP_FIRST_SPECIAL
+            if op >= LINE_FIRST_SPECIAL:
+                op -= LINE_FIRST_SPECIAL
                 line += low + op % span
                 advance = op // span
-            elif op == OP_ADVANCE_ADDRESS:
+            elif op == LINE_ADVANCE_ADDRESS:
                 advance = self.uleb()
-            elif op == OP_ADVANCE_LINE:
+            elif op == LINE_ADVANCE_LINE:
                 line += self.sleb()
                 self.check_line(line)
                 continue
-            elif op == OP_SET_FILE:
+            elif op == LINE_SET_FILE:
                 file = self.uleb()
                 if file >= self.files or (self.strict and file == 0):
                     self.fail(BAD_FILE)

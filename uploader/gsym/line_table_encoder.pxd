@@ -1,6 +1,10 @@
 from uploader.gsym.writer cimport PayloadWriter
 from uploader.symbols.table_columns cimport TableColumns
 
+cdef int LINE_END, LINE_SET_FILE, LINE_ADVANCE_ADDRESS, LINE_ADVANCE_LINE, LINE_FIRST_SPECIAL, ROW_MAX_BYTES
+cdef long long LAST_SPECIAL, WINDOW_LOW, WINDOW_WIDTH
+cdef unsigned long long MAX_SPECIAL_ADVANCE
+
 
 cdef class _Encoder(PayloadWriter):
     cdef TableColumns table

@@ -21,24 +21,19 @@ from uploader.gsym.writer import PayloadWriter
 from uploader.symbols.columns import SymbolTable
 from uploader.symbols.table_columns import TableColumns
 
-OP_END = cython.declare(cython.int, LINE_END)
-OP_SET_FILE = cython.declare(cython.int, LINE_SET_FILE)
-OP_ADVANCE_ADDRESS = cython.declare(cython.int, LINE_ADVANCE_ADDRESS)
-OP_ADVANCE_LINE = cython.declare(cython.int, LINE_ADVANCE_LINE)
-OP_FIRST_SPECIAL = cython.declare(cython.int, LINE_FIRST_SPECIAL)
-LAST_SPECIAL = cython.declare(cython.longlong, 251)
-MAX_SPECIAL_ADVANCE = cython.declare(cython.ulonglong, 251)
+LAST_SPECIAL = 251
+MAX_SPECIAL_ADVANCE = 251
 """The last special opcode, counted from the first one, and the longest way that one can go."""
 
-WINDOW_LOW = cython.declare(cython.longlong, -2)
-WINDOW_WIDTH = cython.declare(cython.longlong, 8)
+WINDOW_LOW = -2
+WINDOW_WIDTH = 8
 """The line deltas that special opcodes serve, in every table: those from two lines back to five on.
 
 LLVM takes another window for each table. With one for all, the same step is the same byte everywhere, so that zstd makes a GSYM file of C,
 C++, Go or Rust 1 to 3 % smaller than with a window that is chosen; uncompressed none of them takes 0.2 % more than with the best of four.
 """
 
-ROW_MAX_BYTES = cython.declare(cython.int, 32)
+ROW_MAX_BYTES = 32
 
 
 class _Encoder(PayloadWriter):
@@ -57,15 +52,15 @@ class _Encoder(PayloadWriter):
             not (0 <= delta - WINDOW_LOW < WINDOW_WIDTH and delta - WINDOW_LOW + distance <= LAST_SPECIAL)
             and delta != 0
         ):
-            self.out[self.at] = OP_ADVANCE_LINE
+            self.out[self.at] = LINE_ADVANCE_LINE
             self.at += 1
             self.sleb(delta)
             delta = 0
         if delta - WINDOW_LOW + distance <= LAST_SPECIAL:
-            self.out[self.at] = OP_FIRST_SPECIAL + delta - WINDOW_LOW + distance
+            self.out[self.at] = LINE_FIRST_SPECIAL + delta - WINDOW_LOW + distance
             self.at += 1
         else:
-            self.out[self.at] = OP_ADVANCE_ADDRESS
+            self.out[self.at] = LINE_ADVANCE_ADDRESS
             self.at += 1
             self.uleb(advance)
         return 0
@@ -94,7 +89,7 @@ class _Encoder(PayloadWriter):
             row_number: cython.uint = file_number[row_file[row]]
             if row_number != file:
                 file = row_number
-                self.out[self.at] = OP_SET_FILE
+                self.out[self.at] = LINE_SET_FILE
                 self.at += 1
                 self.uleb(file)
             next_line: cython.longlong = row_line[row]
@@ -102,7 +97,7 @@ class _Encoder(PayloadWriter):
             line = next_line
             address = row_address[row]
         self.reserve(1)
-        self.out[self.at] = OP_END
+        self.out[self.at] = LINE_END
         self.at += 1
         return 0
 

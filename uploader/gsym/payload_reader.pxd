@@ -1,5 +1,8 @@
 from uploader.gsym.reader cimport GsymReader
 
+cdef int TOO_LARGE
+cdef Py_ssize_t MAX_UINT32
+
 
 cdef class PayloadReader(GsymReader):
     cdef unsigned int[::1] first

@@ -12,8 +12,12 @@ from uploader.gsym.reader import GsymReader
 from uploader.symbols.columns import SymbolTable
 from uploader.values import frozen
 
-TOO_LARGE = cython.declare(cython.int, 1)
-MAX_ITEMS = cython.declare(cython.Py_ssize_t, MAX_UINT32)
+TOO_LARGE = 1
+
+
+def numbers_of(reasons: tuple[str, ...]) -> range:
+    """The numbers that a kind's reasons have for `GsymReader.fail`."""
+    return range(len(READER_REASONS), len(READER_REASONS) + len(reasons))
 
 
 @frozen
@@ -54,7 +58,7 @@ class PayloadReader(GsymReader):
                 self.at = begin[piece]
                 self.end = until[piece]
                 items = self.payload(starts[piece], ends[piece])
-            if items > MAX_ITEMS:
+            if items > MAX_UINT32:
                 self.fail(TOO_LARGE)
             self.first[piece + 1] = items
         return 0

@@ -10,13 +10,13 @@ import cython
 from uploader.errors import MalformedGsym
 from uploader.gsym.layout import Data
 
-CUT_OFF = cython.declare(cython.int, 0)
-TOO_LARGE = cython.declare(cython.int, 1)
+CUT_OFF = 0
+TOO_LARGE = 1
 REASONS = ("is cut off", "holds a number that is too large")
 """What every kind of data can suffer from; reasons of its own come behind these."""
 
-MAX_SLEB_SHIFT = cython.declare(cython.int, 49)
-MAX_SLEB = cython.declare(cython.longlong, 0x1FFFFFFFF)
+MAX_SLEB_SHIFT = 49
+MAX_SLEB = 0x1FFFFFFFF
 """No signed number of the format steps further: lines have 32 bits."""
 
 
@@ -37,16 +37,20 @@ class GsymReader:
             raise MalformedGsym(f"{self.what} {self.reasons[reason]} (at byte {self.at} of the file)")
         return 0
 
+    def byte(self) -> cython.int:
+        """The next byte."""
+        if self.at >= self.end:
+            self.fail(CUT_OFF)
+        self.at += 1
+        return self.data[self.at - 1]
+
     def uleb(self) -> cython.ulonglong:
         """An unsigned LEB128."""
         value: cython.ulonglong = 0
         byte: cython.ulonglong
         shift: cython.int = 0
         while True:
-            if self.at >= self.end:
-                self.fail(CUT_OFF)
-            byte = self.data[self.at]
-            self.at += 1
+            byte = self.byte()
             if shift == 63 and byte > 1:
                 self.fail(TOO_LARGE)
             value |= (byte & 0x7F) << shift
@@ -62,10 +66,7 @@ class GsymReader:
         one: cython.longlong = 1
         shift: cython.int = 0
         while True:
-            if self.at >= self.end:
-                self.fail(CUT_OFF)
-            byte = self.data[self.at]
-            self.at += 1
+            byte = self.byte()
             value |= (byte & 0x7F) << shift
             shift += 7
             if byte < 0x80:

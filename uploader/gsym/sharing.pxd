@@ -1,5 +1,8 @@
 cimport cython
 
+cdef int MAX_LOOKS, FOLD_SHIFT
+cdef unsigned long long SHARED_SLACK_BYTES, KEY_BYTES, LENGTH_BITS, FNV_PRIME, MAX_UINT32
+
 
 @cython.final
 cdef class _Shelf:

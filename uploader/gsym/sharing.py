@@ -12,13 +12,16 @@ from collections.abc import Sequence
 import cython
 
 from uploader.core.columns import zeros
+from uploader.gsym.layout import MAX_UINT32, SHARED_SLACK_BYTES
 
-MAX_LOOKS = cython.declare(cython.int, 8)
+MAX_LOOKS = 8
 """With how many earlier records one is compared: those of one length, size and name are nearly always equal."""
 
-SHARED_SLACK_BYTES = cython.declare(cython.ulonglong, 1 << 16)
-"""Records are shared until those left out outweigh those kept by so much: readers that decode a file whole bound its growth.
-In large C++ libraries those left out are a thirtieth of those kept."""
+KEY_BYTES = 8
+LENGTH_BITS = 0xFFFFFF
+FNV_PRIME = 0x01000193
+FOLD_SHIFT = 15
+"""The words that a record begins with are mixed as in FNV-1a, and its upper bits folded into those that pick a slot."""
 
 
 class _Shelf:
@@ -87,13 +90,11 @@ class _Shelf:
         self, data: cython.const[cython.uchar][::1], begin: cython.ulonglong, length: cython.ulonglong
     ) -> cython.ulonglong:
         """Mixes the length with a record's first words, its function's size and name."""
-        key: cython.ulonglong = length & 0xFFFFFF
-        prime: cython.ulonglong = 0x01000193
-        low: cython.ulonglong = 0xFFFFFFFF
+        key: cython.ulonglong = length & LENGTH_BITS
         i: cython.ulonglong
-        for i in range(min(8, length)):
-            key = ((key ^ data[begin + i]) * prime) & low
-        return key ^ (key >> 15)
+        for i in range(min(KEY_BYTES, length)):
+            key = ((key ^ data[begin + i]) * FNV_PRIME) & MAX_UINT32
+        return key ^ (key >> FOLD_SHIFT)
 
     def _equal(
         self,

@@ -3,6 +3,9 @@ cimport cython
 from uploader.symbols.table_columns cimport GrowingTable, TableColumns
 from uploader.symbols.touching cimport join_touching
 
+cdef unsigned long long HASH_FACTOR, HASH_BITS, HASH_SCATTER
+cdef int HASH_SHIFT
+
 
 @cython.final
 cdef class SiteJoiner:

@@ -19,10 +19,10 @@ from uploader.symbols.touching import join_touching
 LIKELY_NODES = 256
 """More nodes of one piece are seldom."""
 
-HASH_FACTOR = cython.declare(cython.ulonglong, 31)
-HASH_BITS = cython.declare(cython.ulonglong, 0xFFFFFFF)
-HASH_SCATTER = cython.declare(cython.ulonglong, 0x9E3779B1)
-HASH_SHIFT = cython.declare(cython.int, 12)
+HASH_FACTOR = 31
+HASH_BITS = 0xFFFFFFF
+HASH_SCATTER = 0x9E3779B1
+HASH_SHIFT = 12
 """Fields are mixed in 28 bits, so that nothing overflows, and scattered by the golden ratio (Knuth, TAOCP 3, 6.4)."""
 
 

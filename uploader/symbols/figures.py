@@ -12,6 +12,7 @@ from uploader.core.columns import NONE
 from uploader.model import Figures
 from uploader.symbols.columns import SymbolTable
 from uploader.symbols.range_counts import RangeCounts
+from uploader.symbols.table_columns import TableColumns
 from uploader.values import frozen
 
 
@@ -59,17 +60,12 @@ def line_coverage(table: SymbolTable, *, origin: Any = None, function: Any = Non
     """What rows speak for: a row reaches to the next or to its piece's end; line 0, or a file without a name, is no line."""
     if not len(table.row_address):
         return LineCoverage(line_bytes=0, inline_bytes=0)
-    end: cython.ulonglong[::1] = table.end
-    first: cython.uint[::1] = table.row_first
-    address: cython.ulonglong[::1] = table.row_address
-    file: cython.uint[::1] = table.row_file
-    line: cython.uint[::1] = table.row_line
+    columns: TableColumns = TableColumns(table)
     named: cython.const[cython.uchar][::1] = bytes(bool(base) for _, base in table.files)
     files: cython.Py_ssize_t = len(named)
     with_functions: cython.bint = origin is not None and function is not None
     origins: cython.uint[::1] = origin if with_functions else array("I", [0])
     functions: cython.uint[::1] = function if with_functions else array("I", [0])
-    none: cython.uint = NONE
     total: cython.ulonglong = 0
     with_inlines: cython.ulonglong = 0
     known: cython.ulonglong
@@ -78,12 +74,12 @@ def line_coverage(table: SymbolTable, *, origin: Any = None, function: Any = Non
     stop: cython.ulonglong
     for i in range(len(table.start)):
         known = 0
-        for row in range(first[i], first[i + 1]):
-            if line[row] and file[row] < files and named[file[row]]:
-                stop = address[row + 1] if row + 1 < first[i + 1] else end[i]
-                known += stop - address[row]
+        for row in range(columns.row_first[i], columns.row_first[i + 1]):
+            if columns.row_line[row] and columns.row_file[row] < files and named[columns.row_file[row]]:
+                stop = columns.row_address[row + 1] if row + 1 < columns.row_first[i + 1] else columns.end[i]
+                known += stop - columns.row_address[row]
         total += known
-        if with_functions and functions[origins[i]] != none:
+        if with_functions and functions[origins[i]] != NONE:
             with_inlines += known
     return LineCoverage(line_bytes=total, inline_bytes=with_inlines)
 
@@ -97,20 +93,19 @@ def count_functions(function: Any, name: Any) -> int:
         return 0
     functions: cython.uint[::1] = function
     names: cython.uint[::1] = name
-    none: cython.uint = NONE
     highest: cython.uint = 0
     found: cython.Py_ssize_t = 0
     i: cython.Py_ssize_t
     for i in range(len(functions)):
-        if functions[i] != none and functions[i] > highest:
+        if functions[i] != NONE and functions[i] > highest:
             highest = functions[i]
     first = array("I", [NONE]) * (highest + 1)
     first_name: cython.uint[::1] = first
     others = set()
     for i in range(len(functions)):
-        if functions[i] == none:
+        if functions[i] == NONE:
             continue
-        if first_name[functions[i]] == none:
+        if first_name[functions[i]] == NONE:
             first_name[functions[i]] = names[i]
             found += 1
         elif first_name[functions[i]] != names[i]:

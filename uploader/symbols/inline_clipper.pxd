@@ -5,6 +5,9 @@ from uploader.symbols.ordering cimport order_by
 from uploader.symbols.source_view cimport SourceView
 from uploader.symbols.table_columns cimport GrowingTable
 
+cdef unsigned int TOO_DEEP, NOTHING_DROPPED
+cdef Py_ssize_t RANGES_FACTOR, RANGES_MORE
+
 
 @cython.final
 cdef class InlineClipper:

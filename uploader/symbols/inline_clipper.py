@@ -18,11 +18,11 @@ from uploader.symbols.source_view import SourceView
 from uploader.symbols.table_columns import GrowingTable
 
 MAX_DEPTH = 1024
-TOO_DEEP = cython.declare(cython.uint, MAX_DEPTH)
-NOTHING_DROPPED = cython.declare(cython.uint, 0xFFFFFFFF)
+TOO_DEEP = MAX_DEPTH
+NOTHING_DROPPED = 0xFFFFFFFF
 
-RANGES_FACTOR = cython.declare(cython.Py_ssize_t, 8)
-RANGES_MORE = cython.declare(cython.Py_ssize_t, 4096)
+RANGES_FACTOR = 8
+RANGES_MORE = 4096
 """A part has no more ranges than so many times those of its function's inlines, and these: parents in pieces cut their children up."""
 
 MAX_NODES_TO_PART = 4096

@@ -5,6 +5,10 @@ from uploader.symbols.nesting cimport PieceColumns
 from uploader.symbols.piece_plan cimport PlanColumns
 from uploader.symbols.source_view cimport SourceView
 
+cdef unsigned int NONE
+cdef unsigned long long MAX_EARLY_BYTES
+cdef unsigned char LINES_WORTH, INLINES_WORTH
+
 
 @cython.final
 cdef class _Merger:

@@ -27,13 +27,11 @@ from uploader.symbols.range_counts import RangeCounts
 from uploader.symbols.source_view import SourceView
 from uploader.values import replace
 
-NOBODY = cython.declare(cython.uint, NONE)
-
-MAX_EARLY_BYTES = cython.declare(cython.ulonglong, 64)
+MAX_EARLY_BYTES = 64
 """So far before a function's code may its symbol start: eight instructions of four bytes are the most that is known."""
 
-LINES_WORTH = cython.declare(cython.uchar, 2)
-INLINES_WORTH = cython.declare(cython.uchar, 1)
+LINES_WORTH = 2
+INLINES_WORTH = 1
 """What makes one of several functions of one range speak for it."""
 
 
@@ -112,16 +110,16 @@ class _Merger:
         while start < end and at < self.stretches.count:
             if start < self.stretches.start[at]:
                 stop = min(end, self.stretches.start[at])
-                self.plan.put(start, stop, name, NOBODY, NOBODY, symbol)
+                self.plan.put(start, stop, name, NONE, NONE, symbol)
                 start = stop
             elif start < self.stretches.end[at]:
                 stop = min(end, self.stretches.end[at])
-                self.plan.put(start, stop, name, NOBODY, self.stretches.of[at], symbol)
+                self.plan.put(start, stop, name, NONE, self.stretches.of[at], symbol)
                 start = stop
             else:
                 at += 1
         if start < end:
-            self.plan.put(start, end, name, NOBODY, NOBODY, symbol)
+            self.plan.put(start, end, name, NONE, NONE, symbol)
         return 0
 
     def _add_function(self, piece: cython.Py_ssize_t, part: cython.Py_ssize_t) -> cython.int:
@@ -136,7 +134,7 @@ class _Merger:
         if named >= 0 and self.symbol_start[named] == self.head[piece]:
             return self.plan.put(start, end, self.symbol_name[named], function, table, named)
         if self.source.function_name[function] != 0:
-            return self.plan.put(start, end, self.source.function_name[function], function, table, NOBODY)
+            return self.plan.put(start, end, self.source.function_name[function], function, table, NONE)
         # Without a name of its own the function can't be told, but what it knows of lines and inlines serves the symbols in it.
         if part > 0 and self.parts.end[part - 1] > start:
             part -= 1
@@ -260,7 +258,7 @@ def _owners(source: SourceColumns) -> tuple[array[int], Sequence[int]]:
         for function in range(count):
             for at in range(view.function_range[function], view.function_range[function + 1]):
                 function_of[at] = function
-                if view.function_table[function] != NOBODY:
+                if view.function_table[function] != NONE:
                     worth[at] += LINES_WORTH
                 if view.function_node[function] < view.function_node_end[function]:
                     worth[at] += INLINES_WORTH

@@ -2,6 +2,8 @@ cimport cython
 
 from uploader.symbols.ordering cimport order_by
 
+cdef unsigned long long LAST_ADDRESS
+
 
 @cython.final
 cdef class PieceColumns:

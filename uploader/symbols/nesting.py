@@ -11,7 +11,7 @@ from uploader.core.columns import first_of, zeros, zeros_each
 from uploader.symbols.ordering import order_by
 from uploader.values import frozen
 
-LAST_ADDRESS = cython.declare(cython.ulonglong, 0xFFFFFFFFFFFFFFFF)
+LAST_ADDRESS = 0xFFFFFFFFFFFFFFFF
 
 
 @frozen

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import cython
 
-from uploader.core.columns import addresses, indexes, taken, zeros_each
+from uploader.core.columns import addresses, indexes, taken_each, zeros_each
 from uploader.symbols.range_counts import RangeCounts
 
 
@@ -61,16 +61,9 @@ class PlanColumns:
 
     def decided(self, range_counts: RangeCounts) -> PiecePlan:
         """The plan of the pieces that are decided."""
-        return PiecePlan(
-            start=taken(self.start, self.count),
-            end=taken(self.end, self.count),
-            name=taken(self.name, self.count),
-            function=taken(self.function, self.count),
-            table=taken(self.table, self.count),
-            symbol=taken(self.symbol, self.count),
-            early=taken(self.early, self.count),
-            range_counts=range_counts,
-        )
+        ranges = taken_each(self.count, start=self.start, end=self.end, early=self.early)
+        owners = taken_each(self.count, name=self.name, function=self.function, table=self.table, symbol=self.symbol)
+        return PiecePlan(**ranges, **owners, range_counts=range_counts)
 
 
 def room_for(pieces: int) -> PiecePlan:

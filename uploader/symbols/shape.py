@@ -17,6 +17,7 @@ from uploader.symbols.joining import Growing
 from uploader.symbols.piece_plan import PiecePlan
 from uploader.symbols.range_counts import RangeCounts
 from uploader.symbols.shaper import MAX_PIECES_WITH_INLINES, Shaper
+from uploader.symbols.table_columns import TableColumns
 from uploader.symbols.uses import first_uses
 from uploader.values import frozen, replace
 
@@ -48,11 +49,10 @@ def _renumber(column: array[int], numbers: array[int]) -> None:
         return
     slot: cython.uint[::1] = column
     number: cython.uint[::1] = numbers
-    none: cython.uint = 0xFFFFFFFF
     i: cython.Py_ssize_t
     with cython.nogil:
         for i in range(n):
-            slot[i] = number[slot[i]] if slot[i] != none else 0
+            slot[i] = number[slot[i]] if slot[i] != NONE else 0
 
 
 def _drop_repeated_rows(table: SymbolTable) -> None:
@@ -60,10 +60,7 @@ def _drop_repeated_rows(table: SymbolTable) -> None:
     rows: cython.Py_ssize_t = len(table.row_address)
     if rows == 0:
         return
-    first: cython.uint[::1] = table.row_first
-    address: cython.ulonglong[::1] = table.row_address
-    file: cython.uint[::1] = table.row_file
-    line: cython.uint[::1] = table.row_line
+    columns: TableColumns = TableColumns(table)
     pieces: cython.Py_ssize_t = len(table.start)
     piece: cython.Py_ssize_t
     row: cython.Py_ssize_t
@@ -73,16 +70,20 @@ def _drop_repeated_rows(table: SymbolTable) -> None:
     with cython.nogil:
         for piece in range(pieces):
             begin = next_first
-            next_first = first[piece + 1]
-            first[piece] = kept
+            next_first = columns.row_first[piece + 1]
+            columns.row_first[piece] = kept
             for row in range(begin, next_first):
-                if row > begin and file[row] == file[kept - 1] and line[row] == line[kept - 1]:
+                if (
+                    row > begin
+                    and columns.row_file[row] == columns.row_file[kept - 1]
+                    and columns.row_line[row] == columns.row_line[kept - 1]
+                ):
                     continue
-                address[kept] = address[row]
-                file[kept] = file[row]
-                line[kept] = line[row]
+                columns.row_address[kept] = columns.row_address[row]
+                columns.row_file[kept] = columns.row_file[row]
+                columns.row_line[kept] = columns.row_line[row]
                 kept += 1
-        first[pieces] = kept
+        columns.row_first[pieces] = kept
     if kept < rows:
         table.row_address = taken(table.row_address, kept)
         table.row_file = taken(table.row_file, kept)

@@ -6,6 +6,8 @@ from uploader.symbols.piece_plan cimport PlanColumns
 from uploader.symbols.source_view cimport SourceView
 from uploader.symbols.table_columns cimport GrowingTable
 
+cdef unsigned int NONE, MANY
+
 
 @cython.final
 cdef class Shaper:

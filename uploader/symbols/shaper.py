@@ -19,13 +19,12 @@ from uploader.symbols.range_counts import RangeCounts
 from uploader.symbols.source_view import SourceView
 from uploader.symbols.table_columns import GrowingTable
 
-NOBODY = cython.declare(cython.uint, NONE)
-
 MAX_PIECES_WITH_INLINES = 256
 """A function with more inlines than that has them cut out of no more pieces, and a piece's out of no more parts: each cut looks at
 all of them, and in a file made to be slow there is no end of cuts."""
 
-MANY = cython.declare(cython.uint, MAX_PIECES_WITH_INLINES)
+
+MANY = MAX_PIECES_WITH_INLINES
 
 ROOM_AT_LEAST = 64
 
@@ -72,18 +71,18 @@ class Shaper:
         part: cython.ulonglong = start
         stop: cython.ulonglong
         parts: cython.uint = 0
-        if table != NOBODY:
+        if table != NONE:
             first = self.source.table_first[table]
             last = self.source.table_first[table + 1]
             row = first_after(self.source.row_address, first, last, start) - 1
         while part < end:
             self.made.open_piece(index, part, plan.name[index])
             stop = end
-            if table != NOBODY:
+            if table != NONE:
                 row = self._put_lines(row, first, last, part, end, plan.early[index] if part == start else 0)
                 if row < last and self.source.row_address[row] < end:
                     stop = self.source.row_address[row]
-            if function != NOBODY:
+            if function != NONE:
                 if part == start and stop == end and self._has_no_row():
                     self._put_declaration(start, function)
                 parts += 1
@@ -112,7 +111,7 @@ class Shaper:
 
         ``first:last`` are the rows of the table; those of a part may begin ``early`` bytes behind its start.
         """
-        if first <= row < last and self.source.row_file[row] != NOBODY:
+        if first <= row < last and self.source.row_file[row] != NONE:
             return self._put_run(row, last, start, end)
         row = self._next_lined(row, last)
         if early != 0 and row < last and self.source.row_address[row] <= start + early:
@@ -128,7 +127,7 @@ class Shaper:
         line: cython.uint = self.source.row_line[row]
         self.made.put_row(start, file, line)
         row += 1
-        while row < last and self.source.row_address[row] < end and self.source.row_file[row] != NOBODY:
+        while row < last and self.source.row_address[row] < end and self.source.row_file[row] != NONE:
             if self.source.row_file[row] != file or self.source.row_line[row] != line:
                 file = self.source.row_file[row]
                 line = self.source.row_line[row]
@@ -139,7 +138,7 @@ class Shaper:
     def _next_lined(self, row: cython.Py_ssize_t, last: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """The first row behind ``row`` that knows a file."""
         row += 1
-        while row < last and self.source.row_file[row] == NOBODY:
+        while row < last and self.source.row_file[row] == NONE:
             row += 1
         return row
 
@@ -147,7 +146,7 @@ class Shaper:
         """Puts a row with the line where a function is declared, where that is known."""
         file: cython.uint = self.source.function_decl_file[function]
         line: cython.uint = self.source.function_decl_line[function]
-        if line != 0 and file != NOBODY:
+        if line != 0 and file != NONE:
             self.made.put_row(start, file, line)
         return 0
 
@@ -168,9 +167,9 @@ class Shaper:
         first: cython.Py_ssize_t = self.made.node_first[self.made.pieces]
         file: cython.uint = self.source.function_decl_file[function]
         if first < self.made.nodes:
-            if file == NOBODY:
+            if file == NONE:
                 file = self.made.node_call_file[first]
-            if file != NOBODY:
+            if file != NONE:
                 self.made.put_row(start, file, 0)
         return 0
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import cython
 
-MANY = cython.declare(cython.Py_ssize_t, 32)
+MANY = 32
 """From here on ranges are sorted by a heap: fewer, and they come nearly sorted, are each put in place."""
 
 

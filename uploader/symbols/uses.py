@@ -9,8 +9,6 @@ import cython
 
 from uploader.core.columns import NONE
 
-NOBODY = cython.declare(cython.uint, NONE)
-
 
 def tally(columns: Iterable[array[int]], size: int) -> tuple[array[int], array[int]]:
     """How often each id below ``size`` occurs in the columns, and those that do, in the order of their first use.
@@ -28,7 +26,7 @@ def tally(columns: Iterable[array[int]], size: int) -> tuple[array[int], array[i
         length: cython.Py_ssize_t = len(column)
         with cython.nogil:
             for i in range(length):
-                if ids[i] != NOBODY:
+                if ids[i] != NONE:
                     if seen[ids[i]] == 0:
                         found[count] = ids[i]
                         count += 1

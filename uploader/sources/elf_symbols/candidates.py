@@ -6,7 +6,7 @@ from array import array
 
 import cython
 
-from uploader.core.columns import taken
+from uploader.core.columns import taken_each
 from uploader.values import frozen
 
 RANK_WEAK = 1
@@ -61,11 +61,6 @@ class CandidateColumns:
 
     def known(self) -> Candidates:
         """Those that are known."""
-        return Candidates(
-            start=taken(self.start, self.count),
-            size=taken(self.size, self.count),
-            limit=taken(self.limit, self.count),
-            name_offset=taken(self.name_offset, self.count),
-            name_length=taken(self.name_length, self.count),
-            rank=taken(self.rank, self.count),
-        )
+        places = taken_each(self.count, start=self.start, size=self.size, limit=self.limit, rank=self.rank)
+        names = taken_each(self.count, name_offset=self.name_offset, name_length=self.name_length)
+        return Candidates(**places, **names)

@@ -2,6 +2,11 @@ cimport cython
 
 from uploader.sources.elf_symbols.candidates cimport CandidateColumns
 
+cdef unsigned char RANK_OF_LABELS, RANK_OF_STUBS, RANK_OF_DATA, UNDERSCORE, DOT
+cdef int ADDRESS_BITS, DIGIT_BITS
+cdef Py_ssize_t DIGITS
+cdef unsigned long long LAST_DIGIT, LAST_ADDRESS
+
 
 @cython.final
 cdef class SymbolChooser:

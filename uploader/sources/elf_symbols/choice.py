@@ -6,7 +6,7 @@ from array import array
 
 import cython
 
-from uploader.core.columns import taken, zeros_each
+from uploader.core.columns import taken, taken_each, zeros_each
 from uploader.sources.elf_symbols.candidates import (
     RANK_OF_DATA,
     RANK_OF_LABELS,
@@ -16,18 +16,14 @@ from uploader.sources.elf_symbols.candidates import (
 )
 from uploader.values import frozen
 
-LABEL = cython.declare(cython.uchar, RANK_OF_LABELS)
-STUB = cython.declare(cython.uchar, RANK_OF_STUBS)
-DATA = cython.declare(cython.uchar, RANK_OF_DATA)
+UNDERSCORE = ord("_")
+DOT = ord(".")
 
-UNDERSCORE = cython.declare(cython.uchar, ord("_"))
-DOT = cython.declare(cython.uchar, ord("."))
-
-ADDRESS_BITS = cython.declare(cython.int, 64)
-DIGIT_BITS = cython.declare(cython.int, 8)
-DIGITS = cython.declare(cython.Py_ssize_t, 256)
-LAST_DIGIT = cython.declare(cython.ulonglong, 0xFF)
-LAST_ADDRESS = cython.declare(cython.ulonglong, 0xFFFFFFFFFFFFFFFF)
+ADDRESS_BITS = 64
+DIGIT_BITS = 8
+DIGITS = 256
+LAST_DIGIT = 0xFF
+LAST_ADDRESS = 0xFFFFFFFFFFFFFFFF
 
 
 @frozen
@@ -64,15 +60,9 @@ class SymbolChooser:
         with cython.nogil:
             self.sort()
             self.choose()
-        return Choice(
-            start=taken(self.start, self.count),
-            end=taken(self.end, self.count),
-            extended=taken(self.extended, self.count),
-            chosen=taken(self.chosen, self.count),
-            first=taken(self.first, self.count),
-            last=taken(self.last, self.count),
-            order=taken(self.order, self.among.count),
-        )
+        ranges = taken_each(self.count, start=self.start, end=self.end, extended=self.extended)
+        groups = taken_each(self.count, chosen=self.chosen, first=self.first, last=self.last)
+        return Choice(**ranges, **groups, order=taken(self.order, self.among.count))
 
     def sort(self) -> cython.int:
         """Fills ``order`` by start address, stable: by the bytes of the address, the lowest first, skipping equal ones."""
@@ -130,19 +120,19 @@ class SymbolChooser:
                 at: cython.uint = self.order[last]
                 size: cython.ulonglong = self.among.size[at]
                 # Functions, and global labels: an entry point that people know, though it lies in what has a size.
-                if self.among.rank[at] <= LABEL:
+                if self.among.rank[at] <= RANK_OF_LABELS:
                     counts = True
                 if size <= self.among.limit[at] - start:
-                    if self.among.rank[at] < LABEL:
+                    if self.among.rank[at] < RANK_OF_LABELS:
                         function_size = max(function_size, size)
-                    elif self.among.rank[at] < DATA:
+                    elif self.among.rank[at] < RANK_OF_DATA:
                         label_size = max(label_size, size)
                 limit = max(limit, self.among.limit[at])
                 if last > first and self.better(at, best):
                     best = at
                 last += 1
             size = function_size if function_size != 0 else label_size
-            if size != 0 or counts or self.among.rank[best] == DATA:
+            if size != 0 or counts or self.among.rank[best] == RANK_OF_DATA:
                 self.start[out] = start
                 self.chosen[out] = best
                 self.first[out] = first
@@ -175,14 +165,14 @@ class SymbolChooser:
             at: cython.Py_ssize_t = count - 1 - index
             rank: cython.uchar = self.among.rank[self.chosen[at]]
             if self.extended[at]:
-                self.end[at] = min(self.end[at], next_symbol if rank < LABEL else next_start)
+                self.end[at] = min(self.end[at], next_symbol if rank < RANK_OF_LABELS else next_start)
             next_start = self.start[at]
-            if rank != DATA:
+            if rank != RANK_OF_DATA:
                 next_symbol = next_start
         for index in range(count):
             if kept > 0 and self.goes_on(kept - 1, index):
                 self.end[kept - 1] = self.end[index]
-            elif self.among.rank[self.chosen[index]] != DATA:
+            elif self.among.rank[self.chosen[index]] != RANK_OF_DATA:
                 self.start[kept] = self.start[index]
                 self.end[kept] = self.end[index]
                 self.extended[kept] = self.extended[index]
@@ -200,7 +190,7 @@ class SymbolChooser:
         if (
             self.end[before] != self.start[index]
             or self.among.name_length[one] != self.among.name_length[other]
-            or self.among.rank[other] >= STUB
+            or self.among.rank[other] >= RANK_OF_STUBS
             or behind >= self.text_size
             or self.text[behind] != DOT
         ):

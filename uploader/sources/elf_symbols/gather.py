@@ -28,33 +28,30 @@ from uploader.values import frozen
 if TYPE_CHECKING:
     from uploader.objects.elf.elf_file import ElfFile
 
-WIDE_WORDS = cython.declare(cython.Py_ssize_t, 3)
-NARROW_WORDS = cython.declare(cython.Py_ssize_t, 4)
+WIDE_WORDS = 3
+NARROW_WORDS = 4
 """How many words of its class a symbol of a 64-bit file is read as, and one of a 32-bit file."""
 
-LOW_32_BITS = cython.declare(cython.ulonglong, 0xFFFFFFFF)
-THUMB_BIT = cython.declare(cython.ulonglong, 1)
-DESCRIPTOR_SHIFT = cython.declare(cython.int, 3)
+LOW_32_BITS = 0xFFFFFFFF
+THUMB_BIT = 1
+DESCRIPTOR_SHIFT = 3
 
-STT_OBJECT = cython.declare(cython.uint, 1)
-STT_FUNC = cython.declare(cython.uint, 2)
-STT_GNU_IFUNC = cython.declare(cython.uint, 10)
-STT_ARM_TFUNC = cython.declare(cython.uint, 13)
+KIND_MASK = 15
+BINDING_SHIFT = 4
 
-STB_LOCAL = cython.declare(cython.uint, 0)
-STB_GLOBAL = cython.declare(cython.uint, 1)
-STB_WEAK = cython.declare(cython.uint, 2)
-STB_GNU_UNIQUE = cython.declare(cython.uint, 10)
+STT_OBJECT = 1
+STT_FUNC = 2
+STT_GNU_IFUNC = 10
+STT_ARM_TFUNC = 13
 
-SHN_UNDEF = cython.declare(cython.uint, 0)
-SHN_LORESERVE = cython.declare(cython.uint, 0xFF00)
-SHN_ABS = cython.declare(cython.uint, 0xFFF1)
-IN_WIDE_INDEX = cython.declare(cython.uint, SHN_XINDEX)
+STB_LOCAL = 0
+STB_GLOBAL = 1
+STB_WEAK = 2
+STB_GNU_UNIQUE = 10
 
-WEAK = cython.declare(cython.uchar, RANK_WEAK)
-LOCAL = cython.declare(cython.uchar, RANK_LOCAL)
-LABEL = cython.declare(cython.uchar, RANK_OF_LABELS)
-DATA = cython.declare(cython.uchar, RANK_OF_DATA)
+SHN_UNDEF = 0
+SHN_LORESERVE = 0xFF00
+SHN_ABS = 0xFFF1
 
 
 @frozen
@@ -151,11 +148,7 @@ class SymbolGatherer:
             self.name = head >> 32
             info = (head >> 24) & 0xFF
             self.section = head & 0xFFFF
-        self.value = self.words[at + 1]
-        self.size = self.words[at + 2]
-        self.kind = info & 15
-        self.binding = info >> 4
-        return 0
+        return self.take(info, self.words[at + 1], self.words[at + 2])
 
     def read_narrow(self, at: cython.Py_ssize_t) -> cython.int:
         """Reads an Elf32_Sym: name, value, size, then info, other and section in one word."""
@@ -168,16 +161,20 @@ class SymbolGatherer:
             info = tail >> 24
             self.section = tail & 0xFFFF
         self.name = self.words[at]
-        self.value = self.words[at + 1]
-        self.size = self.words[at + 2]
-        self.kind = info & 15
-        self.binding = info >> 4
+        return self.take(info, self.words[at + 1], self.words[at + 2])
+
+    def take(self, info: cython.uint, value: cython.ulonglong, size: cython.ulonglong) -> cython.int:
+        """Takes what both classes have alike."""
+        self.kind = info & KIND_MASK
+        self.binding = info >> BINDING_SHIFT
+        self.value = value
+        self.size = size
         return 0
 
     def find_section(self, index: cython.Py_ssize_t) -> cython.bint:
         """Whether the symbol has a section; ``section_count`` stands for that of a linker script's own functions."""
         count: cython.uint = self.code.section_count
-        if self.section == IN_WIDE_INDEX:
+        if self.section == SHN_XINDEX:
             if index >= self.wide_count:
                 return False
             self.section = self.wide_index[index]
@@ -217,13 +214,13 @@ class SymbolGatherer:
     def put(self, limit: cython.ulonglong) -> cython.int:
         """Appends the symbol, by the name that was found last."""
         at: cython.Py_ssize_t = self.found.count
-        rank: cython.uchar = LOCAL
+        rank: cython.uchar = RANK_LOCAL
         if self.binding == STB_GLOBAL or self.binding == STB_GNU_UNIQUE:
             rank = 0
         elif self.binding == STB_WEAK:
-            rank = WEAK
+            rank = RANK_WEAK
         if not self.is_function:
-            rank = DATA if self.kind == STT_OBJECT else rank + LABEL
+            rank = RANK_OF_DATA if self.kind == STT_OBJECT else rank + RANK_OF_LABELS
         self.found.start[at] = self.value
         self.found.size[at] = self.size
         self.found.limit[at] = limit

@@ -1,5 +1,8 @@
 cimport cython
 
+cdef unsigned char AT, DOT, DOLLAR, ZERO, NINE, UPPER_L, LOWER_A, LOWER_D, LOWER_T, LOWER_X
+cdef Py_ssize_t PART_BYTES, PLT_BYTES
+
 
 @cython.final
 cdef class SymbolNames:

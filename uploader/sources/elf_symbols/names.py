@@ -7,22 +7,22 @@ import cython
 MAX_NAME_BYTES_PER_SYMBOL = 1024
 """Names may share bytes, so a crafted table could make reading them cost the square of its size; this bounds their average."""
 
-AT = cython.declare(cython.uchar, ord("@"))
-DOT = cython.declare(cython.uchar, ord("."))
-DOLLAR = cython.declare(cython.uchar, ord("$"))
-ZERO = cython.declare(cython.uchar, ord("0"))
-NINE = cython.declare(cython.uchar, ord("9"))
-UPPER_L = cython.declare(cython.uchar, ord("L"))
+AT = ord("@")
+DOT = ord(".")
+DOLLAR = ord("$")
+ZERO = ord("0")
+NINE = ord("9")
+UPPER_L = ord("L")
 
-LOWER_A = cython.declare(cython.uchar, ord("a"))
-LOWER_D = cython.declare(cython.uchar, ord("d"))
-LOWER_T = cython.declare(cython.uchar, ord("t"))
-LOWER_X = cython.declare(cython.uchar, ord("x"))
+LOWER_A = ord("a")
+LOWER_D = ord("d")
+LOWER_T = ord("t")
+LOWER_X = ord("x")
 
 PART = b".__part."
 PLT = b"@plt"
-PART_BYTES = cython.declare(cython.Py_ssize_t, len(PART))
-PLT_BYTES = cython.declare(cython.Py_ssize_t, len(PLT))
+PART_BYTES = len(PART)
+PLT_BYTES = len(PLT)
 
 
 @cython.final

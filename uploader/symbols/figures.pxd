@@ -1,0 +1,3 @@
+from uploader.symbols.table_columns cimport TableColumns
+
+cdef unsigned int NONE

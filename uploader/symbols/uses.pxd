@@ -1,0 +1,1 @@
+cdef unsigned int NONE
