@@ -130,12 +130,11 @@ def tell_core() -> None:
         say(f"  try: {which.REMEDY}")
 
 
-def progress(*, quiet: bool, environ: Mapping[str, str] | None = None) -> Progress:
+def progress(*, quiet: bool) -> Progress:
     """Bars on a terminal; a line now and then where there is none, or in CI; nothing when quiet."""
-    environ = os.environ if environ is None else environ
     if quiet:
         return Silent()
-    if sys.stderr.isatty() and not environ.get("CI") and environ.get("TERM") != "dumb":
+    if sys.stderr.isatty() and not os.environ.get("CI") and os.environ.get("TERM") != "dumb":
         return Bars()
     return Lines()
 

@@ -63,7 +63,7 @@ def skipped_for(file: Identified, role: Role, path: str) -> Outcome:
     return replace(skipped(file, role.of(path)), role=role)
 
 
-def skipped(file: Identified, reason: str, *, remedy: str | None = None) -> Outcome:
+def skipped(file: Identified, reason: str) -> Outcome:
     """The outcome of a file that is left alone for a reason that is no failure."""
     return Outcome(
         path=file.path,
@@ -71,7 +71,6 @@ def skipped(file: Identified, reason: str, *, remedy: str | None = None) -> Outc
         reason=reason,
         identity=file.identity,
         input_size_bytes=file.size_bytes,
-        remedy=remedy,
     )
 
 
