@@ -8,7 +8,6 @@ inflated side by side.
 from __future__ import annotations
 
 import enum
-import mmap
 import struct
 import zlib
 
@@ -33,9 +32,6 @@ two- to tenfold, and a section that would have to shrink a thousandfold is a bom
 SLACK_BYTES = 1 << 16
 """What a section may declare whatever its compressed size: a ratio says nothing about a handful of bytes."""
 
-
-LARGE_BYTES = 1 << 22
-"""From here on a section is inflated into pages of its own."""
 
 SLICE_BYTES = 1 << 17
 """Compressed bytes that are inflated in one go, which is also how long the GIL stays released."""
@@ -93,12 +89,8 @@ def read_gnu_header(data: memoryview) -> CompressionHeader | None:
     )
 
 
-def inflate(
-    compression: Compression, data: memoryview | bytes, declared_size_bytes: int, *, beside: bool = False
-) -> memoryview:
+def inflate(compression: Compression, data: memoryview | bytes, declared_size_bytes: int) -> memoryview:
     """The inflated bytes, exactly ``declared_size_bytes`` of them; ``data`` is what follows the compression header.
-
-    ``beside`` tells that another thread may help.
 
     Raises `MalformedElf` where the declared size is beyond what ``data`` could hold, where the stream is damaged or cut, and
     where it inflates to more or less than declared; at no time does it hold more than the declared size and one byte.
@@ -107,19 +99,17 @@ def inflate(
         raise MalformedElf(f"a section of {len(data)} compressed bytes claims to inflate to {declared_size_bytes}")
     if compression is Compression.ZSTD:
         return _inflate_zstd(data, declared_size_bytes)
-    return _inflate_zlib(data, declared_size_bytes, beside=beside)
+    return _inflate_zlib(data, declared_size_bytes)
 
 
-def _inflate_zlib(data: memoryview | bytes, declared_size_bytes: int, *, beside: bool) -> memoryview:
-    whole = inflate_whole(data, declared_size_bytes, beside=beside)
+def _inflate_zlib(data: memoryview | bytes, declared_size_bytes: int) -> memoryview:
+    whole = inflate_whole(data, declared_size_bytes)
     inflated = whole if whole is not None else inflate_in_slices(data, declared_size_bytes)
     _check_size(len(inflated), declared_size_bytes)
     return memoryview(inflated).toreadonly()
 
 
-def inflate_whole(
-    data: memoryview | bytes, declared_size_bytes: int, *, beside: bool = False
-) -> bytearray | mmap.mmap | None:
+def inflate_whole(data: memoryview | bytes, declared_size_bytes: int) -> bytearray | None:
     """What libdeflate makes of a stream in one go, twice as fast as zlib; None where it can't, whatever the reason."""
     try:
         import deflate
@@ -127,12 +117,6 @@ def inflate_whole(
         return None
     if declared_size_bytes == 0:  # It takes that for "whatever comes".
         return None
-    if declared_size_bytes >= LARGE_BYTES:
-        from uploader.objects.elf.libdeflate import inflate_into_pages
-
-        pages = inflate_into_pages(data, declared_size_bytes, beside=beside)
-        if pages is not None:
-            return pages
     try:
         return deflate.zlib_decompress(data, declared_size_bytes)
     except deflate.DeflateError:

@@ -8,7 +8,7 @@ import os
 import struct
 import threading
 from collections.abc import Callable, Iterator
-from functools import cached_property, partial
+from functools import cached_property
 from types import TracebackType
 from typing import Self
 
@@ -170,19 +170,14 @@ class ElfFile:
         """Begins to inflate a section on a thread of its own; `contents` then waits for it, and has its errors."""
         section = self.section(name)
         if section is not None and section.compressed:
-            self._ahead[section.index] = _Ahead(partial(self._contents, beside=True), section)
+            self._ahead[section.index] = _Ahead(self._contents, section)
 
-    def _contents(self, section: Section, *, beside: bool = False) -> memoryview:
+    def _contents(self, section: Section) -> memoryview:
         header = self._compression(section)
         stored = self._stored(section)
         if header is None:
             return stored
-        inflated = inflate(
-            header.compression,
-            stored[header.payload_offset :],
-            header.inflated_size_bytes,
-            beside=beside,
-        )
+        inflated = inflate(header.compression, stored[header.payload_offset :], header.inflated_size_bytes)
         self._let_go_of_pages(section)
         return inflated
 
