@@ -31,6 +31,7 @@ from uploader.gsym.layout import (
 from uploader.gsym.line_table_encoder import encode_line_tables
 from uploader.gsym.sharing import share_records
 from uploader.gsym.strings import StringTable
+from uploader.gsym.writer import NameForm
 from uploader.symbols.columns import SymbolTable
 from uploader.symbols.uses import tally, used_ids
 from uploader.values import frozen
@@ -161,8 +162,10 @@ class _Pieces:
                 else [self._lines(first) for first in self.firsts]
             )
 
+        names = NameForm(offset=tables.strings.name_offset, size_bytes=name_bytes, little_endian=little_endian)
+
         def encoded(part: _Slice) -> tuple[memoryview, array[int]]:
-            return self._infos(part, tables, name_bytes, little_endian)
+            return self._infos(part, names)
 
         slices = (self.pool.map if self.pool is not None else map)(encoded, self.ready)
         strings = tables.strings.to_bytes()
@@ -172,29 +175,10 @@ class _Pieces:
         last = min(first + PIECES_A_SLICE, len(self.table))
         return _Slice(first=first, last=last, lines=encode_line_tables(self.table, first, last, self.file_number))
 
-    def _infos(
-        self, part: _Slice, tables: _Tables, name_bytes: int, little_endian: bool
-    ) -> tuple[memoryview, array[int]]:
+    def _infos(self, part: _Slice, names: NameForm) -> tuple[memoryview, array[int]]:
         """The function infos of a slice, and the offset of each piece's in them."""
-        inlines = encode_inline_trees(
-            self.table,
-            part.first,
-            part.last,
-            file_number=self.file_number,
-            name_offset=tables.strings.name_offset,
-            name_bytes=name_bytes,
-            little_endian=little_endian,
-        )
-        return encode_function_infos(
-            self.table,
-            part.first,
-            part.last,
-            name_offset=tables.strings.name_offset,
-            lines=part.lines,
-            inlines=inlines,
-            name_bytes=name_bytes,
-            little_endian=little_endian,
-        )
+        inlines = encode_inline_trees(self.table, part.first, part.last, self.file_number, names)
+        return encode_function_infos(self.table, part.first, part.last, part.lines, inlines, names)
 
 
 def _write_v1(pieces: _Pieces, tables: _Tables, base_address: int, uuid: bytes, little_endian: bool) -> bytes | None:

@@ -1,16 +1,13 @@
-from uploader.gsym.writer cimport PayloadWriter
-from uploader.symbols.table_columns cimport TableColumns
+from uploader.gsym.writer cimport NamingWriter
 
 cdef unsigned long long INFO_LINE_TABLE, INFO_INLINE_TREE, INFO_MERGED_FUNCTIONS, MAX_UINT32, COPIES_BYTES, COPIES_FACTOR
 cdef int NUMBER_BYTES, INFO_HEAD_BYTES, FUNCTION_TOO_LONG, INFOS_TOO_LONG, ALIASES_TOO_LONG
 cdef Py_ssize_t ALIGNMENT_BYTES
 
 
-cdef class _Encoder(PayloadWriter):
-    cdef TableColumns table
+cdef class _Encoder(NamingWriter):
     cdef Py_ssize_t first, line_at, line_until, inline_at, inline_until
-    cdef unsigned long long[::1] name_offset, line_ends, inline_ends
-    cdef int name_bytes
+    cdef unsigned long long[::1] line_ends, inline_ends
     cdef unsigned long long bare_bytes, infos_bytes
     cdef bint has_aliases
     cdef const unsigned char[::1] lines, inlines

@@ -10,12 +10,10 @@ from array import array
 
 import cython
 
-from uploader.core.columns import zeros
 from uploader.errors import InputError
 from uploader.gsym.layout import INFO_HEAD_BYTES, INFO_INLINE_TREE, INFO_LINE_TABLE, INFO_MERGED_FUNCTIONS, MAX_UINT32
-from uploader.gsym.writer import PayloadWriter
+from uploader.gsym.writer import NameForm, NamingWriter
 from uploader.symbols.columns import SymbolTable
-from uploader.symbols.table_columns import TableColumns
 
 NUMBER_BYTES = 4
 ALIGNMENT_BYTES = 4
@@ -33,26 +31,25 @@ REFUSALS = (
 FUNCTION_TOO_LONG, INFOS_TOO_LONG, ALIASES_TOO_LONG = range(len(REFUSALS))
 
 
-class _Encoder(PayloadWriter):
+class _Encoder(NamingWriter):
     """Memory that was never written to is zero: the end of each record, and what aligns the next one, is only passed over."""
 
     def __init__(
         self,
         table: SymbolTable,
         first: int,
-        name_offset: array[int],
         lines: tuple[memoryview, array[int]],
         inlines: tuple[memoryview, array[int]],
-        name_bytes: int,
-        little: bool,
-        room_bytes: int,
+        names: NameForm,
     ) -> None:
-        PayloadWriter.__init__(self, room_bytes, little)
-        self.table = TableColumns(table)
+        """``first`` is the first of the pieces that ``lines`` and ``inlines`` are of."""
+        self.bare_bytes = NUMBER_BYTES + names.size_bytes + INFO_HEAD_BYTES
+        # All but aliases have room.
+        pieces = len(lines[1])
+        payload_bytes = sum(ends[pieces - 1] for _, ends in (lines, inlines)) if pieces else 0
+        other_bytes = self.bare_bytes + 2 * INFO_HEAD_BYTES + ALIGNMENT_BYTES
+        NamingWriter.__init__(self, table, payload_bytes + pieces * other_bytes, names)
         self.first = first
-        self.name_offset = name_offset
-        self.name_bytes = name_bytes
-        self.bare_bytes = _bare_bytes(name_bytes)
         self.has_aliases = len(table.alias_name) > 0
         self.lines, self.line_ends = lines
         self.inlines, self.inline_ends = inlines
@@ -72,7 +69,7 @@ class _Encoder(PayloadWriter):
         self.next_infos(piece - self.first)
         self.reserve(self.bare_bytes + self.infos_bytes + ALIGNMENT_BYTES)
         self.fixed(size, NUMBER_BYTES)
-        self.fixed(self.name_offset[self.table.name[piece]], self.name_bytes)
+        self.name(self.table.name[piece])
         self.put_infos()
         if self.has_aliases and self.table.alias_first[piece] < self.table.alias_first[piece + 1]:
             self.put_aliases(piece, size)
@@ -130,20 +127,20 @@ class _Encoder(PayloadWriter):
         self.fixed(count, NUMBER_BYTES)
         behind_root_name: cython.Py_ssize_t = self.inline_until - self.root_name()
         alias: cython.Py_ssize_t
-        name: cython.ulonglong
+        name: cython.uint
         end: cython.Py_ssize_t
         for alias in range(first, last):
-            name = self.name_offset[self.table.alias_name[alias]]
+            name = self.table.alias_name[alias]
             self.fixed(self.bare_bytes + (self.infos_bytes if copies > 0 else 0), NUMBER_BYTES)
             self.fixed(size, NUMBER_BYTES)
-            self.fixed(name, self.name_bytes)
+            self.name(name)
             if copies > 0:
                 copies -= 1
                 self.put_infos()
                 if self.inline_until > self.inline_at:
                     end = self.at
                     self.at -= behind_root_name
-                    self.fixed(name, self.name_bytes)
+                    self.name(name)
                     self.at = end
             self.at += INFO_HEAD_BYTES
         return 0
@@ -165,33 +162,20 @@ class _Encoder(PayloadWriter):
         return at + 2
 
 
-def _bare_bytes(name_bytes: int) -> int:
-    """The size of a record with nothing but its function's size and name, and its end."""
-    return NUMBER_BYTES + name_bytes + INFO_HEAD_BYTES
-
-
 def encode_function_infos(
     table: SymbolTable,
     first: int,
     last: int,
-    *,
-    name_offset: array[int],
     lines: tuple[memoryview, array[int]],
     inlines: tuple[memoryview, array[int]],
-    name_bytes: int,
-    little_endian: bool,
+    names: NameForm,
 ) -> tuple[memoryview, array[int]]:
     """The records of pieces ``first`` to ``last`` (excluded), padded to 4 bytes each, and the offset of each in them.
 
     ``lines`` and ``inlines`` are what `encode_line_tables` and `encode_inline_trees` gave for the same pieces. Raises
     `InputError` where a length doesn't fit 32 bits. Releases the GIL.
     """
-    count = last - first
-    if count == 0:
-        return zeros("B", 0), array("Q")
-    # All but aliases have room.
-    infos_bytes = 2 * INFO_HEAD_BYTES + _bare_bytes(name_bytes) + ALIGNMENT_BYTES
-    room_bytes = lines[1][count - 1] + inlines[1][count - 1] + count * infos_bytes
-    encoder = _Encoder(table, first, name_offset, lines, inlines, name_bytes, little_endian, room_bytes)
-    records, ends = encoder.write(first, last)
-    return records[: ends[count - 1]], array("Q", [0]) + ends[: count - 1]
+    records, ends = _Encoder(table, first, lines, inlines, names).write(first, last)
+    offsets = (array("Q", [0]) + ends)[: last - first]
+    size_bytes = ends[last - first - 1] if first < last else 0
+    return records[:size_bytes], offsets

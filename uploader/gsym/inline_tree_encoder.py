@@ -12,30 +12,18 @@ import cython
 
 from uploader.errors import InputError
 from uploader.gsym.layout import MAX_INLINE_DEPTH
-from uploader.gsym.writer import PayloadWriter
+from uploader.gsym.writer import NameForm, NamingWriter
 from uploader.symbols.columns import SymbolTable
-from uploader.symbols.table_columns import TableColumns
 
 NODE_MAX_BYTES = 48
 RANGE_MAX_BYTES = 24
 END_OF_CHILDREN = 0
 
 
-class _Encoder(PayloadWriter):
-    def __init__(
-        self,
-        table: SymbolTable,
-        file_number: array[int],
-        name_offset: array[int],
-        name_bytes: int,
-        little: bool,
-        room_bytes: int,
-    ) -> None:
-        PayloadWriter.__init__(self, room_bytes, little)
-        self.table = TableColumns(table)
+class _Encoder(NamingWriter):
+    def __init__(self, table: SymbolTable, file_number: array[int], names: NameForm, room_bytes: int) -> None:
+        NamingWriter.__init__(self, table, room_bytes, names)
         self.file_number = file_number
-        self.name_offset = name_offset
-        self.name_bytes = name_bytes
         self.base = array("Q", [0]) * (MAX_INLINE_DEPTH + 1)
 
     def refuse(self, node: cython.Py_ssize_t) -> cython.int:
@@ -62,7 +50,7 @@ class _Encoder(PayloadWriter):
             next_depth = self.table.node_depth[node + 1] if node + 1 < last else 0
             self.put_ranges(node, depth)
             self.uleb(1 if next_depth > depth else 0)
-            self.fixed(self.name_offset[self.table.node_name[node]], self.name_bytes)
+            self.name(self.table.node_name[node])
             self.uleb(self.file_number[self.table.node_call_file[node]])
             self.uleb(self.table.node_call_line[node])
             while depth > next_depth:
@@ -79,7 +67,7 @@ class _Encoder(PayloadWriter):
         self.uleb(0)
         self.uleb(self.table.end[piece] - self.table.start[piece])
         self.uleb(1)
-        self.fixed(self.name_offset[self.table.name[piece]], self.name_bytes)
+        self.name(self.table.name[piece])
         self.uleb(0)
         self.uleb(0)
         return 0
@@ -104,22 +92,13 @@ class _Encoder(PayloadWriter):
 
 
 def encode_inline_trees(
-    table: SymbolTable,
-    first: int,
-    last: int,
-    *,
-    file_number: array[int],
-    name_offset: array[int],
-    name_bytes: int,
-    little_endian: bool,
+    table: SymbolTable, first: int, last: int, file_number: array[int], names: NameForm
 ) -> tuple[memoryview, array[int]]:
     """The inline trees of pieces ``first`` to ``last`` (excluded), one after the other, and where each one ends.
 
-    A piece without nodes gets no bytes. ``file_number`` gives each entry of ``table.files`` its number in the GSYM file,
-    ``name_offset`` each of ``table.names`` its offset in the string table, written with ``name_bytes`` bytes.
+    A piece without nodes gets no bytes. ``file_number`` gives each entry of ``table.files`` its number in the GSYM file.
     The buffer may be longer than the last end. Raises `InputError` for a node deeper than `MAX_INLINE_DEPTH` or without a
     range. Releases the GIL; ``table`` is only read.
     """
     nodes = table.node_first[last] - table.node_first[first]
-    room_bytes = 1024 + 20 * nodes
-    return _Encoder(table, file_number, name_offset, name_bytes, little_endian, room_bytes).write(first, last)
+    return _Encoder(table, file_number, names, 1024 + 20 * nodes).write(first, last)

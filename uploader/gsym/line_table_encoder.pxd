@@ -1,5 +1,4 @@
 from uploader.gsym.writer cimport PayloadWriter
-from uploader.symbols.table_columns cimport TableColumns
 
 cdef int LINE_END, LINE_SET_FILE, LINE_ADVANCE_ADDRESS, LINE_ADVANCE_LINE, LINE_FIRST_SPECIAL, ROW_MAX_BYTES
 cdef long long LAST_SPECIAL, WINDOW_LOW, WINDOW_WIDTH
@@ -7,7 +6,6 @@ cdef unsigned long long MAX_SPECIAL_ADVANCE
 
 
 cdef class _Encoder(PayloadWriter):
-    cdef TableColumns table
     cdef unsigned int[::1] file_number
 
     cdef int put_row(self, long long delta, unsigned long long advance) except -1 nogil

@@ -19,7 +19,6 @@ from uploader.gsym.layout import (
 )
 from uploader.gsym.writer import PayloadWriter
 from uploader.symbols.columns import SymbolTable
-from uploader.symbols.table_columns import TableColumns
 
 LAST_SPECIAL = 251
 MAX_SPECIAL_ADVANCE = 251
@@ -38,8 +37,7 @@ ROW_MAX_BYTES = 32
 
 class _Encoder(PayloadWriter):
     def __init__(self, table: SymbolTable, file_number: array[int], room_bytes: int) -> None:
-        PayloadWriter.__init__(self, room_bytes, True)
-        self.table = TableColumns(table)
+        PayloadWriter.__init__(self, table, room_bytes, True)
         self.file_number = file_number
 
     def put_row(self, delta: cython.longlong, advance: cython.ulonglong) -> cython.int:

@@ -1,4 +1,4 @@
-cimport cython
+from uploader.symbols.table_columns cimport TableColumns
 
 
 cdef class GsymWriter:
@@ -13,7 +13,15 @@ cdef class GsymWriter:
 
 
 cdef class PayloadWriter(GsymWriter):
+    cdef TableColumns table
     cdef unsigned long long[::1] ends
 
     cdef int payload(self, Py_ssize_t piece) except? -1 nogil
     cdef int payloads(self, Py_ssize_t first, Py_ssize_t last) except -1 nogil
+
+
+cdef class NamingWriter(PayloadWriter):
+    cdef unsigned long long[::1] name_offset
+    cdef int name_bytes
+
+    cdef int name(self, unsigned int number) except -1 nogil

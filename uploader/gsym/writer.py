@@ -10,9 +10,23 @@ from array import array
 import cython
 
 from uploader.core.columns import grown, zeros
+from uploader.symbols.columns import SymbolTable
+from uploader.symbols.table_columns import TableColumns
+from uploader.values import frozen
 
 NUMBER_MAX_BYTES = 10
 """The longest LEB128 of 64 bits."""
+
+
+@frozen
+class NameForm:
+    """How a file refers to names."""
+
+    offset: array[int]
+    """Where each name of the table stands in the string table."""
+    size_bytes: int
+    """So many bytes an offset has."""
+    little_endian: bool
 
 
 class GsymWriter:
@@ -71,7 +85,11 @@ class GsymWriter:
 
 
 class PayloadWriter(GsymWriter):
-    """Writes data of one kind for piece after piece, end to end. Each kind has a `payload` of its own."""
+    """Writes data of one kind for piece after piece of a table, end to end. Each kind has a `payload` of its own."""
+
+    def __init__(self, table: SymbolTable, room_bytes: int, little: bool) -> None:
+        GsymWriter.__init__(self, room_bytes, little)
+        self.table = TableColumns(table)
 
     def payload(self, piece: cython.Py_ssize_t) -> cython.int:
         """Writes what one piece has; nothing where it has none."""
@@ -94,3 +112,16 @@ class PayloadWriter(GsymWriter):
         with cython.nogil:
             self.payloads(first, last)
         return memoryview(self.out), ends
+
+
+class NamingWriter(PayloadWriter):
+    """Writes data that names functions."""
+
+    def __init__(self, table: SymbolTable, room_bytes: int, names: NameForm) -> None:
+        PayloadWriter.__init__(self, table, room_bytes, names.little_endian)
+        self.name_offset = names.offset
+        self.name_bytes = names.size_bytes
+
+    def name(self, number: cython.uint) -> cython.int:
+        """One of the table's names, by its offset."""
+        return self.fixed(self.name_offset[number], self.name_bytes)
