@@ -7,6 +7,7 @@
     │   ├── NotElf
     │   ├── MalformedElf
     │   ├── MalformedDwarf
+    │   ├── MalformedGoTable
     │   └── MalformedGsym
     ├── NotWritten                 1   a file could not be written, for want of room or by the system's trouble
     ├── UsageError                 2   the command or the configuration is off
@@ -79,6 +80,10 @@ class MalformedElf(InputError):
 
 class MalformedDwarf(InputError):
     """DWARF that can't be decoded; what is sound around it still counts."""
+
+
+class MalformedGoTable(InputError):
+    """A table of Go's linker that contradicts itself."""
 
 
 class MalformedGsym(InputError):

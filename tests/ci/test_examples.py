@@ -18,8 +18,8 @@ MACHINES_GO = "go, the machine's own"
 RUNS = {
     "cmake-cpp": ("build.sh", ("cmake", "c++", "strip")),
     "rust": ("build.sh", ("cargo", "strip")),
-    "go": ("build.sh", ("strip",)),
-    MACHINES_GO: ("build.sh", ("go", "strip")),
+    "go": ("build.sh", ()),
+    MACHINES_GO: ("build.sh", ("go",)),
     "python-wheel": ("build.sh", ("cc", "strip")),
     "container": ("try.sh", ("cc", "strip")),
     "monorepo": ("try.sh", ("cc", "strip")),

@@ -453,8 +453,6 @@ def test_a_program_that_nothing_ties_to_a_debug_file_is_told_how_to_tie_them_and
 @pytest.mark.parametrize(
     ("sources", "cause", "remedy"),
     [
-        ((Source.GO, Source.DYNSYM), '-ldflags="-s -w"', '-ldflags="-s -w"'),
-        ((Source.GO, Source.SYMTAB), '-ldflags="-w"', '-ldflags="-s -w"'),
         ((Source.DYNSYM,), "the linker's -s", "the unstripped file"),
         ((Source.SYMTAB,), "`strip -g`", "-g"),
     ],
@@ -467,6 +465,13 @@ def test_what_takes_debug_information_away_is_named(
     warnings, told = missing_debug_info(replace(artifact, inputs=(file,)))
     assert cause in warnings[0]
     assert remedy in (told or "")
+
+
+@pytest.mark.parametrize("more", [Source.DYNSYM, Source.SYMTAB])
+def test_a_go_program_without_debug_information_lacks_nothing(whole: Path, more: Source) -> None:
+    (artifact,) = gathered(whole).artifacts
+    file = replace(artifact.main, sources=(Source.GO, more))
+    assert missing_debug_info(replace(artifact, inputs=(file,))) == ((), None)
 
 
 def test_a_go_program_without_a_build_id_is_told_the_flag_of_its_own_linker(whole: Path) -> None:

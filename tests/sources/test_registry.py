@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.sources.go.test_go_tables import INLINED
 from tests.writers.elf_writer import CODE, NOBITS, Note, Section, Symbol, elf
+from tests.writers.pclntab_writer import program
 from uploader.destinations.folder import FolderDestination
 from uploader.model import Concern, Decision, Quality, Source
 from uploader.objects.input import FileInput
@@ -33,7 +35,8 @@ def test_every_source_has_its_worth() -> None:
 def test_debug_information_is_of_no_use_where_it_is_not_to_be_read() -> None:
     everything = tuple(Source)
     assert expected(everything) is Quality.FULL
-    assert expected(everything, dwarf=False) is Quality.FUNCTIONS
+    assert expected(everything, dwarf=False) is Quality.FULL, "Go's table is no DWARF"
+    assert expected(set(everything) - {Source.GO}, dwarf=False) is Quality.FUNCTIONS
     assert expected([Source.DWARF, Source.DWARF_LINES], dwarf=False) is Quality.NONE
     assert not adds([Source.DWARF], [Source.SYMTAB], dwarf=False)
 
@@ -42,19 +45,32 @@ def test_what_is_covered_by_better_sources_adds_nothing() -> None:
     assert not adds([Source.MINI_DEBUGINFO], [Source.SYMTAB])
     assert adds([Source.MINI_DEBUGINFO], [Source.DYNSYM])
     assert not adds([Source.DWARF_LINES], [Source.DWARF])
-    assert not adds([Source.GO], [Source.SYMTAB]), "nobody reads Go's tables yet"
+    assert adds([Source.GO], [Source.SYMTAB])
 
 
-def test_a_stripped_go_program_promises_what_converting_it_gives(tmp_path: Path) -> None:
+def test_a_stripped_go_program_gives_what_it_promises(tmp_path: Path) -> None:
     path = tmp_path / "gone"
-    path.write_bytes(elf([TEXT, Section(".gopclntab", b"\xf1\xff\xff\xff" + bytes(60))]))
+    path.write_bytes(program([INLINED]))
     command = [sys.executable, "-m", "uploader", "inspect", "--json", str(path)]
     told = json.loads(subprocess.run(command, capture_output=True, check=True, timeout=60).stdout)
-    assert told["files"][0]["expected_quality"] == "none"
+    assert told["files"][0]["expected_quality"] == "full"
+    (outcome,) = convert(
+        Plan(paths=[path], jobs=1, conversion=Conversion(debug=NOWHERE)), tmp_path / "o.gsym", progress=Silent()
+    ).outcomes
+    assert (outcome.decision, outcome.quality) == (Decision.CONVERTED, Quality.FULL)
+    assert outcome.warnings == (
+        "no build-id: these symbols are found for this very file only, not for a copy of it that is stripped",
+    )
+
+
+def test_a_go_program_whose_table_is_damaged_is_told_to_be_that(tmp_path: Path) -> None:
+    path = tmp_path / "gone"
+    path.write_bytes(elf([TEXT, Section(".gopclntab", b"\xf1\xff\xff\xff" + bytes(60))]))
     (outcome,) = convert(
         Plan(paths=[path], jobs=1, conversion=Conversion(debug=NOWHERE)), tmp_path / "o.gsym", progress=Silent()
     ).outcomes
     assert (outcome.decision, outcome.quality) == (Decision.SKIPPED, Quality.NONE)
+    assert any("Go's table could not be read" in warning for warning in outcome.warnings)
 
 
 @pytest.mark.parametrize("name", ["", "f"])

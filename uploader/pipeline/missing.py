@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from uploader.inputs.companions import build_id_of
-from uploader.model import IdScheme, Source
+from uploader.model import IdScheme, Quality, Source
 from uploader.objects.elf.headers import ET_REL
-from uploader.pipeline.artifact import Artifact
+from uploader.pipeline.artifact import Artifact, expected_quality
 from uploader.sources.identify import Identified
 
 REJECTED_TOLD = 3
@@ -19,7 +19,6 @@ REMEDY_TIE = (
     "with it: tie them by `objcopy --add-gnu-debuglink=APP.debug APP`, or link with -Wl,--build-id before it is stripped."
 )
 REMEDY_BUILD = "Build with debug information: -g, or -g1 for lines only."
-REMEDY_GO = 'Build without -ldflags="-s -w" and upload that; `strip` what ships.'
 REMEDY_FILES = (
     "Upload where the build left its .dwo files, or put the .dwp file (or what dwz made) beside the binary; "
     "--debug-dir names folders of them."
@@ -31,8 +30,8 @@ REMEDY_GO_BUILD_ID = (
 
 
 def missing_debug_info(artifact: Artifact, *, debuginfod: str = "") -> tuple[tuple[str, ...], str | None]:
-    """Warnings and a remedy for an artifact without DWARF; none for others. ``debuginfod`` is why no server helped."""
-    if artifact.has(Source.DWARF):
+    """Warnings and a remedy for an artifact that DWARF would tell more of; none for others. ``debuginfod`` is why no server helped."""
+    if artifact.has(Source.DWARF) or expected_quality(artifact.inputs, dwarf=False) is Quality.FULL:
         return (), None
     main = artifact.main
     warnings = [f"no DWARF: {_why(main)}"]
@@ -47,8 +46,6 @@ def missing_debug_info(artifact: Artifact, *, debuginfod: str = "") -> tuple[tup
         warnings.append(debuginfod)
     elif artifact.ask_debuginfod:
         warnings.append("debuginfod servers are yet to be asked for it")
-    if Source.GO in main.sources:
-        return tuple(warnings), REMEDY_GO
     if artifact.has(Source.SYMTAB) and main.debug_link is None:
         return tuple(warnings), REMEDY_BUILD
     return tuple(warnings), REMEDY_TIE if nothing_ties(artifact) else REMEDY_GIVE
@@ -83,10 +80,6 @@ def _why(main: Identified) -> str:
         return f"stripped, its debug file is called {name}"
     if main.has_code_bytes and not main.code_sections:
         return "without section headers nothing leads to it"
-    with_symbols = Source.SYMTAB in main.sources
-    if Source.GO in main.sources:
-        flags = "-w" if with_symbols else "-s -w"
-        return f'built with -ldflags="{flags}", or stripped by `strip`'
-    if with_symbols:
+    if Source.SYMTAB in main.sources:
         return "built without -g, or stripped of debug information by `strip -g`"
     return "stripped, by `strip` or the linker's -s"

@@ -35,11 +35,6 @@ class Built:
     """The command doesn't tell where the binaries lie."""
 
 
-_GO_STRIPPED = "-s and -w in -ldflags drop the debug information before it can be stored: strip afterwards instead."
-_GORELEASER = (
-    "GoReleaser strips by itself: give it ldflags without -s and -w in .goreleaser.yaml, and strip what ships after the "
-    "symbols are sent."
-)
 _CARGO = cargo_profile.hint("", "release")
 _CMAKE_RELEASE = (
     "CMAKE_BUILD_TYPE=Release builds without -g: use RelWithDebInfo, and strip what ships after the symbols are sent."
@@ -60,7 +55,7 @@ def built_by_action(uses: str, given: dict[str, str]) -> Built | None:
     """The binaries that an action of other people builds, by ``uses`` and ``with`` of a step."""
     action = uses.partition("@")[0].lower()
     if action == "goreleaser/goreleaser-action":
-        return Built(name="GoReleaser", paths=("dist",), ships=True, hint=_GORELEASER)
+        return Built(name="GoReleaser", paths=("dist",), ships=True)
     if action == "pypa/cibuildwheel":
         folder = given.get("output-dir") or "wheelhouse"
         return Built(name="cibuildwheel", paths=(folder,), ships=True, packed=WHEELS, hint=_CIBUILDWHEEL)
@@ -223,11 +218,7 @@ def _go(words: Sequence[str]) -> Built | None:
     if words[0] != "go" or len(words) < 2 or words[1] != "build":
         return None
     out = _value(words, "-o")
-    stripped = re.search(
-        r"(^|\s)-[sw](\s|$)",
-        _value(words, "-ldflags") + " " + " ".join(word[9:] for word in words if word.startswith("-ldflags=")),
-    )
-    return Built(name="Go", paths=(out or ".",), ships=bool(out), hint=_GO_STRIPPED if stripped else "")
+    return Built(name="Go", paths=(out or ".",), ships=bool(out))
 
 
 def _cmake(words: Sequence[str]) -> Built | None:
@@ -299,7 +290,7 @@ def _make(words: Sequence[str]) -> Built | None:
 def _packages(words: Sequence[str]) -> Built | None:
     tool = words[0].rpartition("/")[2]
     if tool == "goreleaser" and {"release", "build"} & set(words):
-        return Built(name="GoReleaser", paths=("dist",), ships=True, hint=_GORELEASER)
+        return Built(name="GoReleaser", paths=("dist",), ships=True)
     as_module = tool.startswith("python") and words[1:3] == ["-m", "cibuildwheel"]
     if (
         tool == "cibuildwheel"

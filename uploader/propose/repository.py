@@ -71,7 +71,6 @@ GO = Build(
     name="Go",
     commands=("mkdir -p bin", "go build -o bin/ ./..."),
     paths=("bin",),
-    hint="Build without -ldflags=-s and -w; strip what you ship after the symbols are sent.",
 )
 PYTHON = Build(
     name="Python wheel with compiled modules",

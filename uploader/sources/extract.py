@@ -104,12 +104,17 @@ def read_columns(
     A source is read from the richest file that it can be read from, and not at all where one was read that covers it.
     """
     found: dict[str, ColumnsRead] = {}
+    unspoken: list[ColumnsRead] = []
     for source in registry.SOURCES:
         if not isinstance(source, ColumnSource) or (source.worth.debug and not dwarf):
             continue
         if not found.keys().isdisjoint(source.worth.covered_by):
             continue
         having = [file for file in files if any(source.richness(file))]
+        if having and unspoken:
+            for better in unspoken:
+                reading.spoken_for.take(better.columns)
+            unspoken.clear()
         for file in sorted(having, key=source.richness, reverse=True):
             try:
                 read = source.read_columns(file, reading)
@@ -118,6 +123,7 @@ def read_columns(
                 continue
             if read is not None:
                 found[source.name] = read
+                unspoken.append(read)
                 warnings.extend(read.warnings)
                 break
     return list(found.items())

@@ -6,9 +6,11 @@ A source is a small object without state. Its module is imported at every start,
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import field
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from uploader.model import Quality
+from uploader.symbols.spoken_for import SpokenFor
 from uploader.values import frozen
 
 if TYPE_CHECKING:
@@ -58,6 +60,8 @@ class Reading:
     threads: int = 1
     linked: LinkedFiles | None = None
     """Where files may lie that the source refers to."""
+    spoken_for: SpokenFor = field(default_factory=SpokenFor)
+    """What better sources speak for: of that, nothing needs to be read."""
     meanwhile: Callable[[], object] = lambda: None
     """To be called once while another thread works, if ever: what else there is to do for this binary."""
 

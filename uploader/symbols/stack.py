@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from itertools import chain
 
 from uploader.core.columns import NONE, TYPE_INDEX
 from uploader.symbols.columns import SourceColumns
 from uploader.symbols.range_counts import RangeCounts
+from uploader.symbols.spoken_for import SpokenFor
 
 _FLAT = (
     "function_name", "function_decl_line", "range_start", "range_end", "node_depth", "node_name", "node_call_line",
@@ -43,49 +43,15 @@ def stacked(sources: Sequence[SourceColumns]) -> tuple[SourceColumns, tuple[int,
         range_counts=RangeCounts(),
     )
     functions: list[int] = []
-    taken = _Taken()
+    taken = SpokenFor()
     for source, first_file in zip(sources, firsts, strict=True):
         functions.append(len(one.function_name))
         _append(one, _uncovered(source, taken) if taken else source, first_file)
-        spoken_for = (source.range_start, source.range_end), (source.sequence_start, source.sequence_end)
-        taken.add(chain.from_iterable(zip(*both, strict=True) for both in spoken_for))
+        taken.take(source)
     return one, tuple(functions)
 
 
-class _Taken:
-    """Ranges of code that some source speaks for: disjoint, ascending, none touching the next."""
-
-    def __init__(self) -> None:
-        self.start = array("Q")
-        self.end = array("Q")
-
-    def __len__(self) -> int:
-        return len(self.start)
-
-    def add(self, ranges: Iterable[tuple[int, int]]) -> None:
-        """Takes ranges in, in any order."""
-        joined = sorted([*zip(self.start, self.end, strict=True), *ranges])
-        self.start, self.end = array("Q"), array("Q")
-        for start, end in joined:
-            if self.end and start <= self.end[-1]:
-                self.end[-1] = max(self.end[-1], end)
-            elif start < end:
-                self.start.append(start)
-                self.end.append(end)
-
-    def left_of(self, start: int, end: int) -> Iterator[tuple[int, int]]:
-        """What nobody speaks for of a range."""
-        at = bisect_right(self.end, start)
-        while at < len(self.start) and self.start[at] < end:
-            if start < self.start[at]:
-                yield start, self.start[at]
-            start = self.end[at]
-            at += 1
-        if start < end:
-            yield start, end
-
-
-def _uncovered(source: SourceColumns, taken: _Taken) -> SourceColumns:
+def _uncovered(source: SourceColumns, taken: SpokenFor) -> SourceColumns:
     """The source with the ranges of functions and line tables only that are left; inlines are clipped with their functions later."""
     first, start, end = array(TYPE_INDEX, [0]), array("Q"), array("Q")
     for function in range(len(source.function_name)):

@@ -39,8 +39,8 @@ class DynamicSymbols:
 def dynamic_symbols(elf: ElfFile) -> DynamicSymbols | None:
     """The dynamic symbol table as PT_DYNAMIC leads to it; None where it leads to none, or out of the file."""
     try:
-        tags = _tags(elf)
-        symbols, strings = _place(elf, tags[DT_SYMTAB]), _place(elf, tags[DT_STRTAB])
+        tags = dynamic_tags(elf)
+        symbols, strings = place_of(elf, tags[DT_SYMTAB]), place_of(elf, tags[DT_STRTAB])
         if symbols is None or strings is None:
             return None
         entry_size = 24 if elf.bits == 64 else 16
@@ -57,7 +57,7 @@ def dynamic_symbols(elf: ElfFile) -> DynamicSymbols | None:
     )
 
 
-def _tags(elf: ElfFile) -> dict[int, int]:
+def dynamic_tags(elf: ElfFile) -> dict[int, int]:
     """The entries of PT_DYNAMIC that stand there first, by their tags."""
     found: dict[int, int] = {}
     word = "Q" if elf.bits == 64 else "I"
@@ -74,7 +74,7 @@ def _tags(elf: ElfFile) -> dict[int, int]:
     return found
 
 
-def _place(elf: ElfFile, address: int) -> tuple[int, int] | None:
+def place_of(elf: ElfFile, address: int) -> tuple[int, int] | None:
     """Where in the file an address lies, and how many bytes are there from it on; None where it isn't loaded from the file."""
     for segment in elf.segments:
         if segment.type == PT_LOAD and segment.address <= address < segment.address + segment.size_bytes:
@@ -88,9 +88,9 @@ def _count(elf: ElfFile, tags: dict[int, int], entry_size: int) -> int:
     """How many symbols there are, as far as tables tell; what they claim is not yet compared with the file."""
     if DT_MIPS_SYMTABNO in tags:
         return tags[DT_MIPS_SYMTABNO]
-    if DT_GNU_HASH in tags and (place := _place(elf, tags[DT_GNU_HASH])) is not None:
+    if DT_GNU_HASH in tags and (place := place_of(elf, tags[DT_GNU_HASH])) is not None:
         return _count_by_gnu_hash(elf, *place)
-    if DT_HASH in tags and (place := _place(elf, tags[DT_HASH])) is not None:
+    if DT_HASH in tags and (place := place_of(elf, tags[DT_HASH])) is not None:
         wide = elf.bits == 64 and elf.machine in (EM_S390, EM_ALPHA)
         code = ("<" if elf.little_endian else ">") + ("QQ" if wide else "II")
         _, chains = struct.unpack_from(code, elf.bytes_at(place[0], min(place[1], 16)))

@@ -1,25 +1,37 @@
-"""Go's own table behind the port of sources: its presence is known, and nothing is read of it yet."""
+"""Go's own table behind the port of sources."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from uploader.model import Quality, Source
-from uploader.sources.port import Worth
+from uploader.sources.go.find import SECTIONS
+from uploader.sources.port import ColumnsRead, Reading, Worth
 
 if TYPE_CHECKING:
     from uploader.objects.elf.elf_file import ElfFile
 
-SECTIONS = (".gopclntab", ".data.rel.ro.gopclntab")
-"""Where Go's linker puts its pc-line table: the second in position-independent executables."""
-
 
 class GoTable:
-    """``.gopclntab``."""
+    """``.gopclntab``: functions, lines and inlined calls of Go code, which every Go program carries for its own stack traces."""
 
     name = Source.GO.value
-    worth = Worth(gives=Quality.NONE)
+    worth = Worth(gives=Quality.FULL)
+    what = "Go's table"
 
     def present_in(self, elf: ElfFile) -> bool:
         """By its section."""
         return any(map(elf.has_filled, SECTIONS))
+
+    def richness(self, elf: ElfFile) -> tuple[int, ...]:
+        """By the size of its section."""
+        sections = (elf.section(name) for name in SECTIONS)
+        return (max((one.size_bytes for one in sections if one is not None and one.has_bytes), default=0),)
+
+    def read_columns(self, elf: ElfFile, reading: Reading) -> ColumnsRead | None:
+        """See `ColumnSource`."""
+        from uploader.sources.go.find import find_table
+        from uploader.sources.go.read import read_go
+
+        table = find_table(elf)
+        return None if table is None else read_go(table, reading)

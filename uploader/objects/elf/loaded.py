@@ -1,0 +1,123 @@
+"""What a program finds at an address once it is loaded at the address it was linked for: the file's bytes, and what the loader adds.
+
+Position-independent programs leave their pointers to the loader: where its tables have addends of their own (RELA), the file's bytes
+say nothing (gABI, "Relocation"). What is counted from the program's own start is taken; what needs other files is not.
+"""
+
+from __future__ import annotations
+
+import struct
+import sys
+from array import array
+from collections.abc import Iterator
+from functools import cached_property
+
+from uploader.errors import MalformedElf
+from uploader.objects.elf.dynamic import dynamic_tags, place_of
+from uploader.objects.elf.elf_file import ElfFile
+from uploader.objects.elf.headers import PF_X, PT_LOAD
+
+DT_RELA, DT_RELASZ = 7, 8
+
+
+class LoadedImage:
+    """The loaded segments of a file, as words and bytes by address."""
+
+    def __init__(self, elf: ElfFile) -> None:
+        self._elf = elf
+        self.word_bytes = elf.bits // 8
+        self._order = "<" if elf.little_endian else ">"
+        self._code = "Q" if elf.bits == 64 else "I"
+
+    def segments(self, *, code: bool) -> Iterator[tuple[int, memoryview]]:
+        """(address, bytes) of what is loaded from the file: of code, or of everything else. Bytes are the file's own."""
+        for one in self._elf.segments:
+            end = min(one.offset + one.size_bytes, self._elf.size_bytes)
+            if one.type == PT_LOAD and bool(one.flags & PF_X) is code and end > one.offset:
+                yield one.address, self._elf.bytes_at(one.offset, end - one.offset)
+
+    def bytes_from(self, address: int, most_bytes: int) -> memoryview:
+        """The file's own bytes from an address on, up to the end of its segment; none where it isn't loaded."""
+        place = place_of(self._elf, address)
+        return memoryview(b"") if place is None else self._elf.bytes_at(place[0], min(place[1], most_bytes))
+
+    def segment_of(self, address: int) -> tuple[int, memoryview]:
+        """(address, bytes) of the segment that an address lies in; no bytes where none has it."""
+        found = (
+            one
+            for one in (*self.segments(code=False), *self.segments(code=True))
+            if one[0] <= address < one[0] + len(one[1])
+        )
+        return next(found, (0, memoryview(b"")))
+
+    def word(self, value: int) -> bytes:
+        """How the file writes a word."""
+        return struct.pack(self._order + self._code, value)
+
+    def words(self, address: int, count: int) -> list[int]:
+        """So many words from an address on, as the loader leaves them; fewer where the file has no more there."""
+        data = self.bytes_from(address, count * self.word_bytes)
+        found = list(struct.unpack_from(f"{self._order}{len(data) // self.word_bytes}{self._code}", data))
+        offsets, addends = self._relocations
+        end = address + len(found) * self.word_bytes
+        for at, value in zip(offsets, addends, strict=True):
+            if address <= at < end and not (at - address) % self.word_bytes:
+                found[(at - address) // self.word_bytes] = value
+        return found
+
+    def pointers_to(self, value: int) -> Iterator[int]:
+        """The addresses of words that lead to ``value``: what isn't code is searched, and what the loader adds."""
+        offsets, addends = self._relocations
+        position = -1
+        while True:
+            try:
+                position = addends.index(value, position + 1)
+            except ValueError:
+                break
+            yield offsets[position]
+        wanted = self.word(value)
+        for address, view in self.segments(code=False):
+            data = bytes(view)
+            at = data.find(wanted)
+            while at >= 0:
+                if not (address + at) % self.word_bytes:
+                    yield address + at
+                at = data.find(wanted, at + 1)
+
+    def patched(self, address: int, data: memoryview) -> memoryview:
+        """The file's bytes at an address with what the loader puts there; the same where it puts nothing."""
+        offsets, addends = self._relocations
+        end = address + len(data) - self.word_bytes
+        within = [(at, value) for at, value in zip(offsets, addends, strict=True) if address <= at <= end]
+        if not within:
+            return data
+        copy = bytearray(data)
+        for at, value in within:
+            struct.pack_into(self._order + self._code, copy, at - address, value)
+        return memoryview(copy).toreadonly()
+
+    @cached_property
+    def _relocations(self) -> tuple[array[int], array[int]]:
+        """Places, and the addresses that the loader puts there, of relocations that name no symbol."""
+        elf, code = self._elf, self._code
+        nothing = array(code), array(code)
+        try:
+            tags = dynamic_tags(elf)
+            place = place_of(elf, tags[DT_RELA])
+            if place is None:
+                return nothing
+            entry_bytes = 3 * self.word_bytes
+            size_bytes = min(tags.get(DT_RELASZ, 0), place[1]) // entry_bytes * entry_bytes
+            words = array(code)
+            words.frombytes(elf.bytes_at(place[0], size_bytes))
+        except (KeyError, struct.error, MalformedElf):
+            return nothing
+        if elf.little_endian != (sys.byteorder == "little"):
+            words.byteswap()
+        offsets, infos, addends = words[0::3], words[1::3], words[2::3]
+        symbols = 32 if elf.bits == 64 else 8
+        own = [not info >> symbols for info in infos]
+        if all(own):
+            return offsets, addends
+        kept = [number for number, is_own in enumerate(own) if is_own]
+        return array(code, [offsets[number] for number in kept]), array(code, [addends[number] for number in kept])

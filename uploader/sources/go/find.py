@@ -1,0 +1,124 @@
+"""Finds Go's pc-line table in a binary, and what the module's data says of it: where Go's code begins, and where inline trees lie."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from uploader.errors import MalformedGoTable
+from uploader.objects.elf.elf_file import ElfFile
+from uploader.objects.elf.loaded import LoadedImage
+from uploader.sources.go.layouts import HEADER_BYTES, Header, magics, read_header
+from uploader.values import frozen
+
+SECTIONS = (".gopclntab", ".data.rel.ro.gopclntab")
+"""Where Go's linker puts the table: the second in position-independent executables."""
+
+MODULE_WORDS = 48
+"""As far as words of the module's data are looked at."""
+
+TEXT_WORD = 22
+PARTS_AT = (1, 4, 7, 10, 13, 16)
+"""Words that lead to the table's parts: names, units' files, files, values, functions, and functions again."""
+
+GO_FUNC_WORD = {"1.18": 38, "1.20": 40}
+"""Where ``go:func.*`` begins, by layout, up to Go 1.25."""
+
+SCANNED_ALIGNMENT = 8
+
+
+@frozen
+class FoundTable:
+    """The table and what belongs to it."""
+
+    data: memoryview
+    header: Header
+    text_start: int
+    """Where Go's code begins: what functions' entries count from."""
+    trees: memoryview | None
+    """The bytes from where inline trees are counted; None where that isn't known."""
+    trees_base: int = 0
+    """What is taken off a reference to a tree before it counts from there."""
+
+
+def find_table(elf: ElfFile) -> FoundTable | None:
+    """The table of a binary; None where it has none. Raises `MalformedGoTable` where it is damaged, or can't be placed."""
+    image = LoadedImage(elf)
+    trouble: MalformedGoTable | None = None
+    for address, raw in _candidates(elf, image):
+        try:
+            return _placed(image, address, image.patched(address, raw), little_endian=elf.little_endian)
+        except MalformedGoTable as error:
+            trouble = trouble or error
+    if trouble is not None:
+        raise trouble
+    return None
+
+
+def _candidates(elf: ElfFile, image: LoadedImage) -> Iterator[tuple[int, memoryview]]:
+    """(address, bytes) of what may be the table: its section; without one, whatever loaded data begins like a header."""
+    named = False
+    for name in SECTIONS:
+        section = elf.section(name)
+        if section is not None and elf.has_filled(name):
+            named = True
+            yield section.address, elf.contents(section)
+    if named:
+        return
+    for address, view in image.segments(code=False):
+        data = bytes(view)
+        for magic in magics(little_endian=elf.little_endian):
+            at = data.find(magic + b"\0\0")
+            while at >= 0:
+                if not (address + at) % SCANNED_ALIGNMENT and at + HEADER_BYTES <= len(data):
+                    yield address + at, view[at:]
+                at = data.find(magic + b"\0\0", at + 1)
+
+
+def _placed(image: LoadedImage, address: int, data: memoryview, *, little_endian: bool) -> FoundTable:
+    header = read_header(data, little_endian=little_endian)
+    if not header.layout.relative:
+        # Functions refer to their trees by address, and all of them lie in one segment with the table.
+        base, trees = image.segment_of(address)
+        return FoundTable(data=data, header=header, text_start=0, trees=trees, trees_base=base)
+    words = _module(image, address, header)
+    if words is None:
+        if not header.text_start:
+            raise MalformedGoTable("has no module's data that says where its code begins")
+        return FoundTable(data=data, header=header, text_start=header.text_start, trees=None)
+    return FoundTable(
+        data=data,
+        header=header,
+        text_start=words[TEXT_WORD],
+        trees=_trees(image, words, address, len(data), header),
+    )
+
+
+def _module(image: LoadedImage, address: int, header: Header) -> Sequence[int] | None:
+    """The words of the module's data (``runtime.moduledata``): the first leads to the table, others to its parts."""
+    parts = (
+        header.names_at,
+        header.units_at,
+        header.files_at,
+        header.values_at,
+        header.functions_at,
+        header.functions_at,
+    )
+    for place in image.pointers_to(address):
+        words = image.words(place, MODULE_WORDS)
+        if len(words) == MODULE_WORDS and all(
+            words[at] == address + part for at, part in zip(PARTS_AT, parts, strict=True)
+        ):
+            return words
+    return None
+
+
+def _trees(
+    image: LoadedImage, words: Sequence[int], address: int, size_bytes: int, header: Header
+) -> memoryview | None:
+    """The bytes that inline trees lie in; None where they aren't in the file."""
+    first = GO_FUNC_WORD[header.layout.name]
+    end = address + size_bytes
+    # From Go 1.26 on trees lie in the table; which word leads to them has moved since, but the table's end follows it.
+    within = (one for one, following in pairwise(words[first:]) if address < one <= following <= end and one < end)
+    return image.bytes_from(next(within, words[first]), size_bytes) or None

@@ -1,0 +1,170 @@
+"""How Go's linkers have laid out the pc-line table: what changed between versions, apart from what it means.
+
+The header's magic tells the layout (Go's ``internal/abi`` and ``debug/gosym``). Versions of the compiler that share one differ in nothing
+that is read here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from uploader.errors import MalformedGoTable
+from uploader.values import frozen
+
+MAGIC_GO_1_2 = 0xFFFFFFFB
+MAGIC_GO_1_16 = 0xFFFFFFFA
+MAGIC_GO_1_18 = 0xFFFFFFF0
+MAGIC_GO_1_20 = 0xFFFFFFF1
+
+QUANTA = (1, 2, 4)
+"""How many bytes the shortest instruction of a machine takes."""
+
+HEADER_BYTES = 8
+"""Magic, two zero bytes, the quantum, the size of a pointer."""
+
+
+@frozen
+class Layout:
+    """What one magic stands for. Offsets of a function's record count from behind its entry."""
+
+    magic: int
+    name: str
+    """The first version of Go that writes it."""
+    words: int
+    """How many words the header has behind its first eight bytes."""
+    relative: bool
+    """Entries are 32-bit offsets from the start of Go's code; else they are addresses."""
+    unit_files: bool
+    """Files are numbered in each compilation unit (``cutab``); else in the whole table."""
+    fixed_bytes: int
+    """What comes before the offsets of a function's own tables: up to ``nfuncdata``."""
+    start_line_at: int
+    """Where the line of the declaration is; -1 where it isn't told."""
+    inline_bytes: int
+    """The size of an entry of the inline tree."""
+
+
+GO_1_2 = Layout(
+    magic=MAGIC_GO_1_2,
+    name="1.2",
+    words=1,
+    relative=False,
+    unit_files=False,
+    fixed_bytes=32,
+    start_line_at=-1,
+    inline_bytes=20,
+)
+GO_1_16 = Layout(
+    magic=MAGIC_GO_1_16,
+    name="1.16",
+    words=7,
+    relative=False,
+    unit_files=True,
+    fixed_bytes=36,
+    start_line_at=-1,
+    inline_bytes=20,
+)
+GO_1_18 = Layout(
+    magic=MAGIC_GO_1_18,
+    name="1.18",
+    words=8,
+    relative=True,
+    unit_files=True,
+    fixed_bytes=36,
+    start_line_at=-1,
+    inline_bytes=20,
+)
+GO_1_20 = Layout(
+    magic=MAGIC_GO_1_20,
+    name="1.20",
+    words=8,
+    relative=True,
+    unit_files=True,
+    fixed_bytes=40,
+    start_line_at=32,
+    inline_bytes=16,
+)
+LAYOUTS = (GO_1_20, GO_1_18, GO_1_16, GO_1_2)
+
+
+@frozen
+class Header:
+    """What a table says of itself. Offsets count from its first byte."""
+
+    layout: Layout
+    little_endian: bool
+    quantum: int
+    pointer_bytes: int
+    function_count: int
+    text_start: int
+    """Where Go's code begins, as the header has it: 0 where it leaves that to the module's data (from Go 1.26 on), or to a relocation."""
+    names_at: int
+    """Function names, each ended by a zero byte."""
+    units_at: int
+    """``cutab``: where the name of a unit's file lies in the names of files."""
+    units_end: int
+    files_at: int
+    """Names of files; in Go 1.2's layout the table of their offsets."""
+    files_end: int
+    values_at: int
+    """``pctab``: what the tables of pcs and values count from."""
+    functions_at: int
+    """``ftab``: (entry, record) of each function, and the end of the last."""
+
+    @property
+    def entry_bytes(self) -> int:
+        """The size of a number in ``ftab``, and of the entry in a function's record."""
+        return 4 if self.layout.relative else self.pointer_bytes
+
+
+def magics(*, little_endian: bool) -> Iterator[bytes]:
+    """What tables begin with."""
+    order = "little" if little_endian else "big"
+    for layout in LAYOUTS:
+        yield layout.magic.to_bytes(4, order)  # type: ignore[arg-type]  # one of the two words
+
+
+def read_header(data: memoryview, *, little_endian: bool) -> Header:
+    """The header of a table, which ``data`` begins with. Raises `MalformedGoTable` where it contradicts itself or the bytes."""
+    order = "little" if little_endian else "big"
+
+    def number(at: int, size_bytes: int) -> int:
+        return int.from_bytes(data[at : at + size_bytes], order)  # type: ignore[arg-type]  # one of the two words
+
+    if len(data) < HEADER_BYTES:
+        raise MalformedGoTable("is cut off in its header")
+    magic = number(0, 4)
+    layout = next((one for one in LAYOUTS if one.magic == magic), None)
+    quantum, pointer_bytes = data[6], data[7]
+    if layout is None or data[4] or data[5] or quantum not in QUANTA or pointer_bytes not in (4, 8):
+        raise MalformedGoTable("has a header of no version that is known")
+    words_end = HEADER_BYTES + layout.words * pointer_bytes
+    if len(data) < words_end:
+        raise MalformedGoTable("is cut off in its header")
+    words = [number(HEADER_BYTES + index * pointer_bytes, pointer_bytes) for index in range(layout.words)]
+    count = words[0]
+    entry_bytes = 4 if layout.relative else pointer_bytes
+    if layout is GO_1_2:
+        functions_at = words_end
+        files_offset_at = functions_at + (2 * count + 1) * entry_bytes
+        if files_offset_at + 4 > len(data):
+            raise MalformedGoTable(f"is too short for its {count} functions")
+        files_at = number(files_offset_at, 4)
+        if files_at + 4 > len(data):
+            raise MalformedGoTable("has its files beyond its end")
+        return Header(
+            layout=layout, little_endian=little_endian, quantum=quantum, pointer_bytes=pointer_bytes, function_count=count,
+            text_start=0, names_at=0, units_at=0, units_end=0, files_at=files_at,
+            files_end=min(files_at + 4 * number(files_at, 4), len(data)), values_at=0, functions_at=functions_at,
+        )  # fmt: skip
+    text_start = words[2] if layout.relative else 0
+    names_at, units_at, files_at, values_at, functions_at = words[-5:]
+    if not words_end <= names_at <= units_at <= files_at <= values_at <= functions_at < len(data):
+        raise MalformedGoTable("has its parts out of order, or beyond its end")
+    if functions_at + (2 * count + 1) * entry_bytes > len(data):
+        raise MalformedGoTable(f"is too short for its {count} functions")
+    return Header(
+        layout=layout, little_endian=little_endian, quantum=quantum, pointer_bytes=pointer_bytes, function_count=count,
+        text_start=text_start, names_at=names_at, units_at=units_at, units_end=files_at, files_at=files_at,
+        files_end=values_at, values_at=values_at, functions_at=functions_at,
+    )  # fmt: skip
