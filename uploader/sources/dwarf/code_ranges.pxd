@@ -1,4 +1,5 @@
 cimport cython
+from uploader.core.search cimport first_after
 
 @cython.final
 cdef class CodeRanges:

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 import cython
 
+from uploader.core.search import first_after
+
 
 class CodeRanges:
     """The executable ranges of a file, which ascend and don't touch."""
@@ -19,13 +21,5 @@ class CodeRanges:
 
     def end_at(self, address: cython.ulonglong) -> cython.ulonglong:
         """Where the last range ends that doesn't begin behind an address; 0 where all do."""
-        low: cython.Py_ssize_t = 0
-        high: cython.Py_ssize_t = self.count
-        middle: cython.Py_ssize_t
-        while low < high:
-            middle = (low + high) >> 1
-            if self.start[middle] <= address:
-                low = middle + 1
-            else:
-                high = middle
-        return self.end[low - 1] if low > 0 else 0
+        behind: cython.Py_ssize_t = first_after(self.start, 0, self.count, address)
+        return self.end[behind - 1] if behind > 0 else 0

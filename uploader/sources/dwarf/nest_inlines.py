@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 import cython
 
+from uploader.core.search import first_after
 from uploader.sources.dwarf.tables import RangeTable
 from uploader.symbols.touching import join_touching
 
@@ -227,7 +228,7 @@ class InlineNester:
             deepest = max(deepest, depth)
             self.level[depth] = i
             for k in range(self.first[i], self.first[i + 1]):
-                near = _first_ending_behind(self.bound_end, bound, bound_end, self.start[k])
+                near = first_after(self.bound_end, bound, bound_end, self.start[k])
                 if near == bound_end or self.bound_start[near] >= self.end[k]:
                     self.dropped += self.start[k] >= self.lowest
                     continue
@@ -253,7 +254,7 @@ class InlineNester:
         room: cython.Py_ssize_t,
     ) -> cython.int:
         """Holds what of a range lies in the function, while there is room."""
-        at: cython.Py_ssize_t = _first_ending_behind(self.bound_end, bound, bound_end, start)
+        at: cython.Py_ssize_t = first_after(self.bound_end, bound, bound_end, start)
         while at < bound_end and self.bound_start[at] < end and self.held.count <= room:
             self.held.put(max(start, self.bound_start[at]), min(end, self.bound_end[at]))
             at += 1
@@ -276,23 +277,6 @@ class InlineNester:
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(-1)
-def _first_ending_behind(
-    end: cython.ulonglong[::1], first: cython.Py_ssize_t, last: cython.Py_ssize_t, address: cython.ulonglong
-) -> cython.Py_ssize_t:
-    """The first of the ascending, disjoint ranges ``first:last`` that ends behind an address; ``last`` where none does."""
-    middle: cython.Py_ssize_t
-    while first < last:
-        middle = (first + last) >> 1
-        if end[middle] <= address:
-            first = middle + 1
-        else:
-            last = middle
-    return first
-
-
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(-1)
 def _inside(
     starts: cython.ulonglong[::1],
     ends: cython.ulonglong[::1],
@@ -304,5 +288,5 @@ def _inside(
     """Whether one of the ascending, disjoint ranges ``first:last`` has all of a range."""
     if first < last and starts[first] <= start and end <= ends[first]:
         return True
-    at: cython.Py_ssize_t = _first_ending_behind(ends, first, last, start)
+    at: cython.Py_ssize_t = first_after(ends, first, last, start)
     return at < last and starts[at] <= start and end <= ends[at]
