@@ -1,5 +1,10 @@
 cimport cython
-from uploader.core.table cimport Table
+
+cdef class Table:
+    cdef public Py_ssize_t count
+    cdef public Py_ssize_t room
+
+    cdef Py_ssize_t add(self) except -1 nogil
 
 @cython.final
 cdef class FunctionTable(Table):

@@ -1,10 +1,58 @@
-"""What DWARF is read into before it is joined: functions, what is inlined into them, scopes, ranges, rows."""
+"""What DWARF is read into before it is joined: functions, what is inlined into them, scopes, ranges, rows.
+
+A table is columns of one count that grow together, filled without the GIL.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Self
+
 import cython
 
-from uploader.core.table import Table
+from uploader.core.columns import grown, zeros
+
+
+class Table:
+    """A subclass names its columns in ``COLUMNS`` with their item types; its ``.pxd`` declares them public, as typed memoryviews."""
+
+    COLUMNS = tuple[tuple[str, str], ...]()
+
+    def __init__(self, room: int = 64) -> None:
+        """``room`` is how many items are likely: what is not used takes no memory."""
+        self.count = 0
+        self.room = max(room, 1)
+        for name, typecode in self.COLUMNS:
+            setattr(self, name, zeros(typecode, self.room))
+
+    @cython.final
+    def add(self) -> cython.Py_ssize_t:
+        """Makes one more item; gives its index."""
+        n: cython.Py_ssize_t = self.count
+        if n >= self.room:
+            with cython.gil:
+                self.grow(n + 1)
+        self.count = n + 1
+        return n
+
+    def grow(self, wanted: int) -> None:
+        """Makes room for at least so many items: for twice as many as now, if that is more."""
+        for name, _ in self.COLUMNS:
+            column = grown(getattr(self, name), wanted)
+            setattr(self, name, column)
+            self.room = len(column)
+
+    def cut(self) -> Self:
+        """The items that there are as a table of just these, in the memory where they are."""
+        return self.replaced({name: memoryview(getattr(self, name))[: self.count] for name, _ in self.COLUMNS})
+
+    def replaced(self, columns: Mapping[str, memoryview]) -> Self:
+        """A table of the same kind with these columns, which are full."""
+        table = type(self)()
+        for name, column in columns.items():
+            setattr(table, name, column)
+            table.count = table.room = len(column)
+        return table
 
 
 class FunctionTable(Table):
@@ -42,7 +90,7 @@ class FunctionTable(Table):
         decl_line: cython.uint,
     ) -> cython.Py_ssize_t:
         """Appends a function; gives its index."""
-        n: cython.Py_ssize_t = _add(self)
+        n: cython.Py_ssize_t = self.add()
         self.offset[n] = offset
         self.unit[n] = unit
         self.pc[n] = pc
@@ -90,7 +138,7 @@ class NodeTable(Table):
         b: cython.ulonglong,
     ) -> cython.int:
         """Appends a node."""
-        n: cython.Py_ssize_t = _add(self)
+        n: cython.Py_ssize_t = self.add()
         self.function[n] = function
         self.depth[n] = depth
         self.origin[n] = origin
@@ -123,7 +171,7 @@ class RangeTable(Table):
 
     def put(self, start: cython.ulonglong, end: cython.ulonglong) -> cython.int:
         """Appends a range."""
-        n: cython.Py_ssize_t = _add(self)
+        n: cython.Py_ssize_t = self.add()
         self.start[n] = start
         self.end[n] = end
         return 0
@@ -139,7 +187,7 @@ class EntryTable(Table):
 
     def put(self, form: cython.uint, value: cython.ulonglong, directory: cython.uint) -> cython.int:
         """Appends an entry."""
-        n: cython.Py_ssize_t = _add(self)
+        n: cython.Py_ssize_t = self.add()
         self.form[n] = form
         self.value[n] = value
         self.directory[n] = directory
@@ -156,7 +204,7 @@ class RowTable(Table):
 
     def put(self, address: cython.ulonglong, file: cython.uint, line: cython.uint) -> cython.int:
         """Appends a row."""
-        n: cython.Py_ssize_t = _add(self)
+        n: cython.Py_ssize_t = self.add()
         self.address[n] = address
         self.file[n] = file
         self.line[n] = line
@@ -170,17 +218,3 @@ class SequenceTable(Table):
     start: memoryview
     first: memoryview
     last: memoryview
-
-
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(-1)
-def _add(table: Table) -> cython.Py_ssize_t:
-    """What `Table.add` does, within this module: a call into another one takes as long as all the rest."""
-    n: cython.Py_ssize_t = table.count
-    if n >= table.room:
-        with cython.gil:
-            table.grow(n + 1)
-    table.count = n + 1
-    return n
