@@ -36,12 +36,17 @@ class Layout:
     """Entries are 32-bit offsets from the start of Go's code; else they are addresses."""
     unit_files: bool
     """Files are numbered in each compilation unit (``cutab``); else in the whole table."""
-    fixed_bytes: int
-    """What comes before the offsets of a function's own tables: up to ``nfuncdata``."""
+    tables_at: int
+    """Where the offsets of a function's further tables begin; the byte before says how many references follow them."""
     start_line_at: int
     """Where the line of the declaration is; -1 where it isn't told."""
     inline_bytes: int
     """The size of an entry of the inline tree."""
+
+    @property
+    def callers_by_pc(self) -> bool:
+        """An inlined call leads to its caller by a pc of the function; else by the caller's number in the tree."""
+        return self.start_line_at >= 0
 
 
 GO_1_2 = Layout(
@@ -50,7 +55,7 @@ GO_1_2 = Layout(
     words=1,
     relative=False,
     unit_files=False,
-    fixed_bytes=32,
+    tables_at=32,
     start_line_at=-1,
     inline_bytes=20,
 )
@@ -60,7 +65,7 @@ GO_1_16 = Layout(
     words=7,
     relative=False,
     unit_files=True,
-    fixed_bytes=36,
+    tables_at=36,
     start_line_at=-1,
     inline_bytes=20,
 )
@@ -70,7 +75,7 @@ GO_1_18 = Layout(
     words=8,
     relative=True,
     unit_files=True,
-    fixed_bytes=36,
+    tables_at=36,
     start_line_at=-1,
     inline_bytes=20,
 )
@@ -80,7 +85,7 @@ GO_1_20 = Layout(
     words=8,
     relative=True,
     unit_files=True,
-    fixed_bytes=40,
+    tables_at=40,
     start_line_at=32,
     inline_bytes=16,
 )
@@ -92,6 +97,8 @@ class Header:
     """What a table says of itself. Offsets count from its first byte."""
 
     layout: Layout
+    size_bytes: int
+    """The size of the whole table, as far as it is known."""
     little_endian: bool
     quantum: int
     pointer_bytes: int
@@ -110,6 +117,22 @@ class Header:
     """``pctab``: what the tables of pcs and values count from."""
     functions_at: int
     """``ftab``: (entry, record) of each function, and the end of the last."""
+
+    @property
+    def names_end(self) -> int:
+        """Where the names of functions end: in Go 1.2's layout only the table does."""
+        return self.units_at or self.size_bytes
+
+    @property
+    def records_at(self) -> int:
+        """What the records of functions are counted from."""
+        return self.functions_at if self.layout.unit_files else 0
+
+    @property
+    def file_slots(self) -> int:
+        """How many files are numbered."""
+        start, end = (self.units_at, self.units_end) if self.layout.unit_files else (self.files_at, self.files_end)
+        return (end - start) // 4
 
     @property
     def entry_bytes(self) -> int:
@@ -153,7 +176,8 @@ def read_header(data: memoryview, *, little_endian: bool) -> Header:
         if files_at + 4 > len(data):
             raise MalformedGoTable("has its files beyond its end")
         return Header(
-            layout=layout, little_endian=little_endian, quantum=quantum, pointer_bytes=pointer_bytes, function_count=count,
+            layout=layout, size_bytes=len(data), little_endian=little_endian, quantum=quantum,
+            pointer_bytes=pointer_bytes, function_count=count,
             text_start=0, names_at=0, units_at=0, units_end=0, files_at=files_at,
             files_end=min(files_at + 4 * number(files_at, 4), len(data)), values_at=0, functions_at=functions_at,
         )  # fmt: skip
@@ -164,7 +188,8 @@ def read_header(data: memoryview, *, little_endian: bool) -> Header:
     if functions_at + (2 * count + 1) * entry_bytes > len(data):
         raise MalformedGoTable(f"is too short for its {count} functions")
     return Header(
-        layout=layout, little_endian=little_endian, quantum=quantum, pointer_bytes=pointer_bytes, function_count=count,
+        layout=layout, size_bytes=len(data), little_endian=little_endian, quantum=quantum,
+            pointer_bytes=pointer_bytes, function_count=count,
         text_start=text_start, names_at=names_at, units_at=units_at, units_end=files_at, files_at=files_at,
         files_end=values_at, values_at=values_at, functions_at=functions_at,
     )  # fmt: skip

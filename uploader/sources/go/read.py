@@ -16,15 +16,7 @@ def read_go(table: FoundTable, reading: Reading) -> ColumnsRead:
     from uploader.sources.go.functions import FunctionReader
 
     header = table.header
-    reader = FunctionReader(
-        table.data,
-        header,
-        text_start=table.text_start,
-        names=reading.names,
-        spoken_for=reading.spoken_for,
-        trees=table.trees,
-        trees_base=table.trees_base,
-    )
+    reader = FunctionReader(table, names=reading.names, spoken_for=reading.spoken_for)
     reader.read(header.function_count)
     built = reader.built()
     count = len(built.start)
@@ -57,7 +49,7 @@ def read_go(table: FoundTable, reading: Reading) -> ColumnsRead:
         sequence_end=built.end,
         sequence_table=array(TYPE_INDEX, range(count)),
     )
-    lost_functions, lost_calls = reader.lost()
+    lost_functions, lost_calls = reader.losses()
     warnings = []
     if lost_functions:
         warnings.append(f"{lost_functions} of {header.function_count} functions of Go's table could not be read")
@@ -80,10 +72,7 @@ class FileNames:
         self._header = header
         self._order = "little" if header.little_endian else "big"
         self._names = bytes(data[header.files_at : header.files_end]) if header.layout.unit_files else b""
-        size_bytes = (
-            header.units_end - header.units_at if header.layout.unit_files else header.files_end - header.files_at
-        )
-        self.slots = size_bytes // 4
+        self.slots = header.file_slots
 
     def at(self, slot: int) -> tuple[bytes, bytes]:
         """(directory, base name) of a file; empty where the table names none."""
