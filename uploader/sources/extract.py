@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
+from typing import TYPE_CHECKING
 
 from uploader.core.columns import NONE
 from uploader.errors import InputError
@@ -23,8 +24,10 @@ from uploader.symbols.nested import name_with_scopes
 from uploader.symbols.piece_plan import PiecePlan
 from uploader.symbols.range_counts import RangeCounts
 from uploader.symbols.shape import shape
-from uploader.symbols.stack import owner_of, stacked
-from uploader.values import frozen
+from uploader.values import frozen, replace
+
+if TYPE_CHECKING:
+    from uploader.symbols.spoken_for import SpokenFor
 
 
 @frozen
@@ -70,7 +73,7 @@ def build(
     found = read_columns(files, reading, dwarf=dwarf, warnings=warnings)
     pieces, symbols, trouble = symbols_ready()
     warnings.extend(trouble)
-    columns, first_functions = stacked([read.columns for _, read in found]) if found else (None, ())
+    columns, first_functions = _stacked([read.columns for _, read in found])
     if columns is not None and names.nested:
         name_with_scopes(columns, pieces, names)
     plan = merge(columns, pieces)
@@ -104,17 +107,14 @@ def read_columns(
     A source is read from the richest file that it can be read from, and not at all where one was read that covers it.
     """
     found: dict[str, ColumnsRead] = {}
-    unspoken: list[ColumnsRead] = []
     for source in registry.SOURCES:
         if not isinstance(source, ColumnSource) or (source.worth.debug and not dwarf):
             continue
         if not found.keys().isdisjoint(source.worth.covered_by):
             continue
         having = [file for file in files if any(source.richness(file))]
-        if having and unspoken:
-            for better in unspoken:
-                reading.spoken_for.take(better.columns)
-            unspoken.clear()
+        if having and found:
+            reading = replace(reading, spoken_for=_spoken_for(read.columns for read in found.values()))
         for file in sorted(having, key=source.richness, reverse=True):
             try:
                 read = source.read_columns(file, reading)
@@ -123,10 +123,27 @@ def read_columns(
                 continue
             if read is not None:
                 found[source.name] = read
-                unspoken.append(read)
                 warnings.extend(read.warnings)
                 break
     return list(found.items())
+
+
+def _stacked(sources: Sequence[SourceColumns]) -> tuple[SourceColumns | None, Sequence[int]]:
+    """The columns of all sources in one, and the first function of each; None without any."""
+    if len(sources) < 2:
+        return (sources[0] if sources else None), (0,)
+    from uploader.symbols.stack import stacked
+
+    return stacked(sources)
+
+
+def _spoken_for(sources: Iterable[SourceColumns]) -> SpokenFor:
+    from uploader.symbols.spoken_for import SpokenFor
+
+    told = SpokenFor()
+    for source in sources:
+        told.take(source)
+    return told
 
 
 def read_tables(files: Sequence[ElfFile]) -> tuple[ElfSymbols, tuple[str, ...]]:
@@ -159,6 +176,8 @@ def _functions_of_columns(plan: PiecePlan, names: Sequence[str], first_functions
     for number, name in enumerate(names):
         owned = plan.function
         if len(names) > 1:
+            from uploader.symbols.stack import owner_of
+
             owned = array(
                 "I",
                 (one if one != NONE and owner_of(first_functions, one) == number else NONE for one in plan.function),

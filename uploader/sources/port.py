@@ -6,11 +6,9 @@ A source is a small object without state. Its module is imported at every start,
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import field
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from uploader.model import Quality
-from uploader.symbols.spoken_for import SpokenFor
 from uploader.values import frozen
 
 if TYPE_CHECKING:
@@ -18,6 +16,7 @@ if TYPE_CHECKING:
     from uploader.sources.dwarf.linked import LinkedFiles
     from uploader.sources.elf_symbols.read import SymbolSet
     from uploader.symbols.columns import NameTable, SourceColumns
+    from uploader.symbols.spoken_for import SpokenFor
 
 
 @frozen
@@ -60,8 +59,8 @@ class Reading:
     threads: int = 1
     linked: LinkedFiles | None = None
     """Where files may lie that the source refers to."""
-    spoken_for: SpokenFor = field(default_factory=SpokenFor)
-    """What better sources speak for: of that, nothing needs to be read."""
+    spoken_for: SpokenFor | None = None
+    """What better sources speak for: of that, nothing needs to be read. None where there are none."""
     meanwhile: Callable[[], object] = lambda: None
     """To be called once while another thread works, if ever: what else there is to do for this binary."""
 

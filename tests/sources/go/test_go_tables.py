@@ -18,6 +18,7 @@ from uploader.sources.go.find import find_table
 from uploader.sources.go.read import read_go
 from uploader.sources.port import ColumnsRead, Reading
 from uploader.symbols.columns import NameTable
+from uploader.symbols.spoken_for import SpokenFor
 
 VERSIONS = pytest.mark.parametrize("version", ["1.2", "1.16", "1.18", "1.20"])
 MACHINES = pytest.mark.parametrize(
@@ -245,8 +246,9 @@ def answer(data: bytes) -> None:
 
 
 def test_functions_that_better_sources_have_are_not_read() -> None:
-    reading = Reading(executable=(), names=NameTable())
-    reading.spoken_for.add([(TEXT, TEXT + 0x20)])
+    better = SpokenFor()
+    better.add([(TEXT, TEXT + 0x20)])
+    reading = Reading(executable=(), names=NameTable(), spoken_for=better)
     with ElfFile.from_bytes(program([MAIN, OTHER])) as elf:
         table = find_table(elf)
         assert table is not None

@@ -9,10 +9,8 @@ from uploader.errors import MalformedGoTable
 from uploader.objects.elf.elf_file import ElfFile
 from uploader.objects.elf.loaded import LoadedImage
 from uploader.sources.go.layouts import HEADER_BYTES, Header, magics, read_header
+from uploader.sources.go.source import SECTIONS
 from uploader.values import frozen
-
-SECTIONS = (".gopclntab", ".data.rel.ro.gopclntab")
-"""Where Go's linker puts the table: the second in position-independent executables."""
 
 MODULE_WORDS = 48
 """As far as words of the module's data are looked at."""

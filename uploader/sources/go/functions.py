@@ -41,7 +41,7 @@ STEPS_PER_BYTE = 64
 class FunctionReader(NumberReader):
     """Reads all functions of one table: each is a piece of a table, whose origin is the line of the declaration."""
 
-    def __init__(self, found: FoundTable, *, names: NameTable, spoken_for: SpokenFor) -> None:
+    def __init__(self, found: FoundTable, *, names: NameTable, spoken_for: SpokenFor | None) -> None:
         header = found.header
         super().__init__(found.data, little_endian=header.little_endian)
         layout = header.layout
@@ -64,10 +64,10 @@ class FunctionReader(NumberReader):
         self.text_start = found.text_start
         self.steps_left = STEPS_PER_BYTE * len(found.data)
         self.lost = 0
-        self.spoken = len(spoken_for)
+        self.spoken = len(spoken_for) if spoken_for is not None else 0
         # A typed memoryview needs an item to point at.
-        self.spoken_start = spoken_for.start or array("Q", [0])
-        self.spoken_end = spoken_for.end or array("Q", [0])
+        self.spoken_start = spoken_for.start if spoken_for else array("Q", [0])
+        self.spoken_end = spoken_for.end if spoken_for else array("Q", [0])
 
     def read(self, count: int) -> None:
         """Reads so many functions. What is damaged costs that function or its inlined calls, and is counted. Raises `MalformedGoTable`."""

@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from uploader.model import Quality, Source
-from uploader.sources.go.find import SECTIONS
 from uploader.sources.port import ColumnsRead, Reading, Worth
 
 if TYPE_CHECKING:
     from uploader.objects.elf.elf_file import ElfFile
+
+
+SECTIONS = (".gopclntab", ".data.rel.ro.gopclntab")
+"""Where Go's linker puts the table: the second in position-independent executables."""
 
 
 class GoTable:
