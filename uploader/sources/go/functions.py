@@ -128,7 +128,7 @@ class FunctionReader(NumberReader):
         i: cython.Py_ssize_t
         self.table.open_piece(line, start, name)
         for i in range(self.rows.rows.count):
-            self.table.put_row(start + self.rows.rows.pc[i], self.rows.rows.file[i], self.rows.rows.line[i])
+            self.table.put_row(start + self.rows.rows.address[i], self.rows.rows.file[i], self.rows.rows.line[i])
         if self.has_trees:
             try:
                 self._inlined(p, start, size)

@@ -49,46 +49,19 @@ class Layout:
         return self.start_line_at >= 0
 
 
-GO_1_2 = Layout(
-    magic=MAGIC_GO_1_2,
-    name="1.2",
-    words=1,
-    relative=False,
-    unit_files=False,
-    tables_at=32,
-    start_line_at=-1,
-    inline_bytes=20,
-)
-GO_1_16 = Layout(
-    magic=MAGIC_GO_1_16,
-    name="1.16",
-    words=7,
-    relative=False,
-    unit_files=True,
-    tables_at=36,
-    start_line_at=-1,
-    inline_bytes=20,
-)
-GO_1_18 = Layout(
-    magic=MAGIC_GO_1_18,
-    name="1.18",
-    words=8,
-    relative=True,
-    unit_files=True,
-    tables_at=36,
-    start_line_at=-1,
-    inline_bytes=20,
-)
-GO_1_20 = Layout(
-    magic=MAGIC_GO_1_20,
-    name="1.20",
-    words=8,
-    relative=True,
-    unit_files=True,
-    tables_at=40,
-    start_line_at=32,
-    inline_bytes=16,
-)
+def _of_words(
+    magic: int, name: str, words: int, tables_at: int, *, start_line_at: int = -1, inline_bytes: int = 20
+) -> Layout:
+    return Layout(
+        magic=magic, name=name, words=words, relative=words > 7, unit_files=words > 1,
+        tables_at=tables_at, start_line_at=start_line_at, inline_bytes=inline_bytes,
+    )  # fmt: skip
+
+
+GO_1_2 = _of_words(MAGIC_GO_1_2, "1.2", 1, 32)
+GO_1_16 = _of_words(MAGIC_GO_1_16, "1.16", 7, 36)
+GO_1_18 = _of_words(MAGIC_GO_1_18, "1.18", 8, 36)
+GO_1_20 = _of_words(MAGIC_GO_1_20, "1.20", 8, 40, start_line_at=32, inline_bytes=16)
 LAYOUTS = (GO_1_20, GO_1_18, GO_1_16, GO_1_2)
 
 

@@ -1,7 +1,7 @@
 cimport cython
 from uploader.core.numbers cimport NumberReader
 from uploader.core.search cimport first_after
-from uploader.sources.go.tables cimport RowTable
+from uploader.sources.dwarf.tables cimport RowTable
 
 @cython.final
 cdef class FunctionRows(NumberReader):

@@ -6,8 +6,8 @@ import cython
 
 from uploader.core.numbers import NumberReader
 from uploader.core.search import first_after
+from uploader.sources.dwarf.tables import RowTable
 from uploader.sources.go.layouts import Header
-from uploader.sources.go.tables import RowTable
 
 NONE = cython.declare(cython.uint, 0xFFFFFFFF)
 MAX_LINE = cython.declare(cython.longlong, 0x7FFFFFFF)
@@ -88,7 +88,7 @@ class FunctionRows(NumberReader):
 
     def at(self, pc: cython.ulonglong) -> cython.Py_ssize_t:
         """The row that speaks for a pc of the function; -1 where none does."""
-        return first_after(self.rows.pc, 0, self.rows.count, pc) - 1
+        return first_after(self.rows.address, 0, self.rows.count, pc) - 1
 
     def _put(self, pc: cython.ulonglong, file: cython.uint, line: cython.longlong) -> cython.int:
         """Puts a row, unless it says what the one before says."""

@@ -2,13 +2,6 @@ cimport cython
 from uploader.sources.dwarf.tables cimport Table
 
 @cython.final
-cdef class RowTable(Table):
-    cdef public unsigned long long[::1] pc
-    cdef public unsigned int[::1] file, line
-
-    cdef int put(self, unsigned long long pc, unsigned int file, unsigned int line) except -1
-
-@cython.final
 cdef class RunTable(Table):
     cdef public unsigned long long[::1] end
     cdef public int[::1] call

@@ -11,23 +11,6 @@ NOT_ADOPTED = cython.declare(cython.int, -2)
 """The caller of a call that has none yet."""
 
 
-class RowTable(Table):
-    """Files and lines by pc, from the function's start."""
-
-    COLUMNS = (("pc", "Q"), ("file", "I"), ("line", "I"))
-    pc: memoryview
-    file: memoryview
-    line: memoryview
-
-    def put(self, pc: cython.ulonglong, file: cython.uint, line: cython.uint) -> cython.int:
-        """Appends a row."""
-        n: cython.Py_ssize_t = self.add()
-        self.pc[n] = pc
-        self.file[n] = file
-        self.line[n] = line
-        return 0
-
-
 class RunTable(Table):
     """Up to ``end`` the code belongs to that entry of the inline tree; -1 is the function itself."""
 
