@@ -137,3 +137,11 @@ def test_other_code_sections_under_one_id_are_a_conflict_though_one_holds_no_byt
     (tmp_path / "a.debug").write_bytes(elf([elsewhere], notes=notes, symbols=[Symbol("f", 0x1000, 16)]))
     gathered = gather(Plan(paths=[tmp_path], conversion=Conversion(debug=NOWHERE)), progress=Silent())
     assert [artifact.path for artifact in gathered.artifacts] == [str(tmp_path / "a")]
+
+
+def test_inspect_names_nothing_that_a_go_program_lacks(tmp_path: Path) -> None:
+    path = tmp_path / "gone"
+    path.write_bytes(program([INLINED]))
+    command = [sys.executable, "-m", "uploader", "inspect", "--json", str(path)]
+    told = json.loads(subprocess.run(command, capture_output=True, check=True, timeout=60).stdout)
+    assert told["files"][0]["lacks"] == []

@@ -134,7 +134,7 @@ def _binary_page(path: Path, debug: DebugSources) -> dict[str, Any]:
         "executable_bytes": executable_bytes,
         "has_code_bytes": found.has_code_bytes,
         "sources": list(found.sources),
-        "lacks": lacks,
+        "lacks": [] if expected(found.sources, dwarf=False) is Quality.FULL else lacks,
         "expected_quality": promised.label,
         "debug_link": None
         if link is None
