@@ -11,12 +11,14 @@ from uploader.errors import ExitCode
 from uploader.judgement import (
     NO_DEBUG_ADVICE,
     NO_INLINES_ADVICE,
+    PADDING_ADVICE,
     PARTLY_ADVICE,
     PRECEDENCE,
     UNSTRIPPED_ADVICE,
     advice,
     concerns,
     exit_code,
+    line_advice,
 )
 from uploader.model import Concern, Decision, Outcome, Quality
 from uploader.values import replace
@@ -53,3 +55,13 @@ def test_missing_files_of_debug_information_are_missing_debug_and_warnings_of_a_
 )
 def test_a_file_of_which_more_could_be_had_comes_with_advice(outcome: Outcome, told: str | None) -> None:
     assert advice(outcome) == told
+
+
+def test_nobody_is_told_to_build_with_lines_what_has_lines_wherever_it_is_named() -> None:
+    whole = full()
+    assert whole.figures is not None
+    all_lines = replace(whole.figures, line_bytes=whole.figures.function_bytes)
+    some_lines = replace(whole.figures, line_bytes=whole.figures.function_bytes - 1)
+    assert line_advice(replace(whole, figures=all_lines)) == PADDING_ADVICE
+    assert line_advice(replace(whole, figures=some_lines)) == PARTLY_ADVICE
+    assert line_advice(poor()) == NO_DEBUG_ADVICE

@@ -11,6 +11,7 @@ NO_DEBUG_ADVICE = "Built without -g: function names only. Add -g1 for lines, or 
 PARTLY_ADVICE = (
     "Part of its code was built without -g: static libraries, generated code, assembly. Build that with -g1 at least."
 )
+PADDING_ADVICE = "Every named function has its lines. The rest lies between functions, or nothing names it: ask for a lower percentage."
 NO_INLINES_ADVICE = "Functions and lines, no inlined calls. Build with -g for those."
 UNSTRIPPED_ADVICE = "Give the unstripped file, or its debug file beside it."
 
@@ -69,6 +70,14 @@ def function_coverage(outcome: Outcome) -> float | None:
     """The share of the file's code with a function, in percent; None where it is not known."""
     figures = outcome.figures
     return None if figures is None else coverage(figures.function_bytes, figures.executable_bytes)
+
+
+def line_advice(outcome: Outcome) -> str | None:
+    """Advice on how to get more lines into this file."""
+    figures = outcome.figures
+    if outcome.quality is None or outcome.quality <= Quality.FUNCTIONS:
+        return advice(outcome)
+    return PADDING_ADVICE if figures is not None and figures.line_bytes >= figures.function_bytes else PARTLY_ADVICE
 
 
 def advice(outcome: Outcome) -> str | None:

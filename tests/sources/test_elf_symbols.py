@@ -570,3 +570,10 @@ def test_a_real_library_has_every_function_that_readelf_lists() -> None:
     assert {address: {name.encode() for name, _ in functions} for address, functions in expected.items()} == {
         address: told[address] for address in expected
     }
+
+
+def test_a_function_that_says_how_long_it_is_names_an_address_before_a_mark_that_does_not() -> None:
+    assert names(
+        Symbol("runtime.text", 0x1000, 0, FUNC, LOCAL), Symbol("__first_function", 0x1000, 16, FUNC, LOCAL)
+    ) == [b"__first_function"]
+    assert names(Symbol("global", 0x1000, 0), Symbol("__local", 0x1000, 16, FUNC, LOCAL)) == [b"global"]

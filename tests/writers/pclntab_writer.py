@@ -11,7 +11,20 @@ import struct
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from tests.writers.elf_writer import ALLOC, CODE, LOAD, SHARED, WRITE, X86_64, Section, Segment, elf
+from tests.writers.elf_writer import (
+    ALLOC,
+    CODE,
+    LOAD,
+    NOTE_SEGMENT,
+    NT_GO_BUILD_ID,
+    SHARED,
+    WRITE,
+    X86_64,
+    Note,
+    Section,
+    Segment,
+    elf,
+)
 
 MAGICS = {"1.2": 0xFFFFFFFB, "1.16": 0xFFFFFFFA, "1.18": 0xFFFFFFF0, "1.20": 0xFFFFFFF1}
 EXECUTABLE_SEGMENT, READABLE_SEGMENT = 5, 4
@@ -250,11 +263,12 @@ def program(
     section_headers: bool = True,
     module: bool = True,
     text_start: int = TEXT,
+    noted: bool = False,
 ) -> bytes:
     """A program with code, the table, the inline trees and the module's data.
 
     ``moved`` is how many words Go 1.26 and later put before the word that leads to the trees; they then leave the header's start of the
-    code empty. A ``relocated`` program leaves the pointers of the module's data to the loader.
+    code empty. A ``noted`` program has the note with Go's build id; a ``relocated`` one leaves the module's pointers to the loader.
     """
     pointer_bytes = bits // 8
     order = "<" if little_endian else ">"
@@ -299,6 +313,8 @@ def program(
         Segment(LOAD, READABLE_SEGMENT, section=section),
         Segment(LOAD, 6, section=".noptrdata"),
     ]
+    if noted:
+        segments.append(Segment(NOTE_SEGMENT, READABLE_SEGMENT, section=".note"))
     if relocated:
         entries = b"".join(
             struct.pack(word, DATA + index * pointer_bytes) + struct.pack(word, 8) + struct.pack(word, each)
@@ -316,4 +332,5 @@ def program(
     return elf(
         sections, segments=segments, bits=bits, little_endian=little_endian, machine=machine,
         kind=SHARED if relocated else 2, section_headers=section_headers,
+        notes=[Note("Go", NT_GO_BUILD_ID, b"a/b/c/d")] if noted else [],
     )  # fmt: skip

@@ -85,7 +85,7 @@ NoDwarf = Annotated[
     _option(
         WHAT,
         "--no-dwarf",
-        help="Leave debug information out: function names only (in the variable: 0).",
+        help="Leave DWARF out: function names only, but for Go's own tables (in the variable: 0).",
         env="SYMUP_DWARF",
     ),
 ]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from uploader.config.settings import FAILS_BY_ITSELF, PathGate
 from uploader.errors import ExitCode, QualityTooLow, SymupError
 from uploader.inputs.globs import matches_any
-from uploader.judgement import PARTLY_ADVICE, advice, concerns, exit_code, has_symbols, line_coverage
+from uploader.judgement import advice, concerns, exit_code, has_symbols, line_advice, line_coverage
 from uploader.model import Concern, Decision, Figures, Outcome, Quality
 from uploader.pipeline.outcomes import Finished
 from uploader.report.groups import measured
@@ -113,7 +113,7 @@ def _judged(outcome: Outcome, gates: Gates, stored: Stored | None) -> Outcome:
     if covered is None or covered >= least:
         return outcome
     why = f"{percent(covered)} of the code has lines, below the {least:g} % required"
-    return _below(outcome, why, remedy=PARTLY_ADVICE if quality > Quality.FUNCTIONS else advice(outcome))
+    return _below(outcome, why, remedy=line_advice(outcome))
 
 
 def _common_remedy(below: Sequence[Outcome]) -> str:

@@ -13,9 +13,12 @@ from tests.writers.elf_writer import ARM64, I386, PPC64, X86_64
 from tests.writers.pclntab_writer import TEXT, Call, GoFunction, Row, Run, program
 from uploader.core.columns import NONE
 from uploader.errors import InputError, MalformedGoTable
+from uploader.model import Quality
 from uploader.objects.elf.elf_file import ElfFile
+from uploader.sources.extract import build
 from uploader.sources.go.find import find_table
 from uploader.sources.go.read import read_go
+from uploader.sources.go.source import GoTable
 from uploader.sources.port import ColumnsRead, Reading
 from uploader.symbols.columns import NameTable
 from uploader.symbols.spoken_for import SpokenFor
@@ -26,6 +29,7 @@ MACHINES = pytest.mark.parametrize(
     [(64, True, 1, X86_64), (32, True, 1, I386), (64, True, 4, ARM64), (64, False, 4, PPC64), (32, False, 4, 8)],
     ids=["amd64", "386", "arm64", "ppc64", "mips"],
 )
+CODE = [(TEXT, TEXT + 0x10000)]
 MAIN = GoFunction(
     "main.main", 0, 0x40, [Row(0, "/src/main.go", 7), Row(0x10, "/src/main.go", 8), Row(0x20, "/src/lib/l.go", 90)]
 )
@@ -46,7 +50,7 @@ def read(data: bytes) -> ColumnsRead:
     with ElfFile.from_bytes(data) as elf:
         table = find_table(elf)
         assert table is not None
-        return read_go(table, Reading(executable=(), names=NameTable()))
+        return read_go(table, Reading(executable=CODE, names=NameTable()))
 
 
 def told(found: ColumnsRead) -> list[Any]:
@@ -242,14 +246,25 @@ def answer(data: bytes) -> None:
     with elf, contextlib.suppress(InputError):
         table = find_table(elf)
         if table is not None:
-            read_go(table, Reading(executable=(), names=NameTable()))
+            read_go(table, Reading(executable=CODE, names=NameTable()))
 
 
 def test_functions_that_better_sources_have_are_not_read() -> None:
     better = SpokenFor()
     better.add([(TEXT, TEXT + 0x20)])
-    reading = Reading(executable=(), names=NameTable(), spoken_for=better)
+    reading = Reading(executable=CODE, names=NameTable(), spoken_for=better)
     with ElfFile.from_bytes(program([MAIN, OTHER])) as elf:
         table = find_table(elf)
         assert table is not None
         assert [name for name, *_ in told(read_go(table, reading))] == ["main.other[...]"]
+
+
+@pytest.mark.parametrize("place", [{"section": ".renamed"}, {"section_headers": False}], ids=["renamed", "no headers"])
+def test_gos_note_tells_of_a_table_that_no_section_names(place: dict[str, Any]) -> None:
+    with ElfFile.from_bytes(program([INLINED], noted=True, **place)) as elf:
+        assert GoTable().present_in(elf)
+        assert any(GoTable().richness(elf))
+        extracted = build(elf)
+    assert extracted.figures.quality is Quality.FULL
+    with ElfFile.from_bytes(program([INLINED], **place)) as elf:
+        assert not GoTable().present_in(elf)

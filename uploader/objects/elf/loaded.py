@@ -30,11 +30,16 @@ class LoadedImage:
         self._code = "Q" if elf.bits == 64 else "I"
 
     def segments(self, *, code: bool) -> Iterator[tuple[int, memoryview]]:
-        """(address, bytes) of what is loaded from the file: of code, or of everything else. Bytes are the file's own."""
+        """(address, bytes) of what is loaded from the file: of code, or of everything else. Bytes are the file's own.
+
+        Segments that together are more than twice the file are no linker's, and the rest of them is left out.
+        """
+        left_bytes = 2 * self._elf.size_bytes
         for one in self._elf.segments:
-            end = min(one.offset + one.size_bytes, self._elf.size_bytes)
-            if one.type == PT_LOAD and bool(one.flags & PF_X) is code and end > one.offset:
-                yield one.address, self._elf.bytes_at(one.offset, end - one.offset)
+            size_bytes = min(one.size_bytes, self._elf.size_bytes - one.offset)
+            if one.type == PT_LOAD and bool(one.flags & PF_X) is code and 0 < size_bytes <= left_bytes:
+                left_bytes -= size_bytes
+                yield one.address, self._elf.bytes_at(one.offset, size_bytes)
 
     def bytes_from(self, address: int, most_bytes: int) -> memoryview:
         """The file's own bytes from an address on, up to the end of its segment; none where it isn't loaded."""
@@ -58,12 +63,7 @@ class LoadedImage:
         """So many words from an address on, as the loader leaves them; fewer where the file has no more there."""
         data = self.bytes_from(address, count * self.word_bytes)
         found = list(struct.unpack_from(f"{self._order}{len(data) // self.word_bytes}{self._code}", data))
-        offsets, addends = self._relocations
-        end = address + len(found) * self.word_bytes
-        for at, value in zip(offsets, addends, strict=True):
-            if address <= at < end and not (at - address) % self.word_bytes:
-                found[(at - address) // self.word_bytes] = value
-        return found
+        return [self._put_there.get(address + index * self.word_bytes, word) for index, word in enumerate(found)]
 
     def pointers_to(self, value: int) -> Iterator[int]:
         """The addresses of words that lead to ``value``: what isn't code is searched, and what the loader adds."""
@@ -86,15 +86,19 @@ class LoadedImage:
 
     def patched(self, address: int, data: memoryview) -> memoryview:
         """The file's bytes at an address with what the loader puts there; the same where it puts nothing."""
-        offsets, addends = self._relocations
         end = address + len(data) - self.word_bytes
-        within = [(at, value) for at, value in zip(offsets, addends, strict=True) if address <= at <= end]
+        within = [(at, value) for at, value in self._put_there.items() if address <= at <= end]
         if not within:
             return data
         copy = bytearray(data)
         for at, value in within:
             struct.pack_into(self._order + self._code, copy, at - address, value)
         return memoryview(copy).toreadonly()
+
+    @cached_property
+    def _put_there(self) -> dict[int, int]:
+        """What the loader puts where."""
+        return dict(zip(*self._relocations, strict=True))
 
     @cached_property
     def _relocations(self) -> tuple[array[int], array[int]]:

@@ -207,6 +207,9 @@ class SymbolChooser:
         """Whether name ``one`` is to be shown rather than ``other``."""
         if self.among.rank[one] != self.among.rank[other]:
             return self.among.rank[one] < self.among.rank[other]
+        # A function that says how long it is, is no mark at its beginning: runtime.text of Go stands where its first function does.
+        if (self.among.size[one] == 0) != (self.among.size[other] == 0):
+            return self.among.size[one] != 0
         one_underscores: cython.Py_ssize_t = self.underscores(one)
         other_underscores: cython.Py_ssize_t = self.underscores(other)
         if one_underscores != other_underscores:

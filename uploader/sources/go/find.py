@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from uploader.errors import MalformedGoTable
 from uploader.objects.elf.elf_file import ElfFile
@@ -24,6 +24,9 @@ GO_FUNC_WORD = {"1.18": 38, "1.20": 40}
 
 SCANNED_ALIGNMENT = 8
 
+MAX_TRIED = 8
+"""So many places that look like a table, and words that lead to one, are tried; a program has one of each."""
+
 
 @frozen
 class FoundTable:
@@ -43,11 +46,17 @@ def find_table(elf: ElfFile) -> FoundTable | None:
     """The table of a binary; None where it has none. Raises `MalformedGoTable` where it is damaged, or can't be placed."""
     image = LoadedImage(elf)
     trouble: MalformedGoTable | None = None
+    tried = 0
     for address, raw in _candidates(elf, image):
         try:
+            # What the loader puts into a table may be its header's start of the code, and entries of older layouts.
+            read_header(raw, little_endian=elf.little_endian)
+            tried += 1
             return _placed(image, address, image.patched(address, raw), little_endian=elf.little_endian)
         except MalformedGoTable as error:
             trouble = trouble or error
+        if tried >= MAX_TRIED:
+            break
     if trouble is not None:
         raise trouble
     return None
@@ -102,7 +111,7 @@ def _module(image: LoadedImage, address: int, header: Header) -> Sequence[int] |
         header.functions_at,
         header.functions_at,
     )
-    for place in image.pointers_to(address):
+    for place in islice(image.pointers_to(address), MAX_TRIED):
         words = image.words(place, MODULE_WORDS)
         if len(words) == MODULE_WORDS and all(
             words[at] == address + part for at, part in zip(PARTS_AT, parts, strict=True)

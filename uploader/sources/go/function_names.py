@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import cython
 
+from uploader.errors import MalformedGoTable
 from uploader.symbols.columns import NameTable
+
+TIMES_READ = 4
+ROOM_BYTES = 1 << 16
+"""Names may be read so many times over, and a little more: linkers keep equal ones once, and let one end in another at most."""
 
 
 class FunctionNames:
@@ -14,13 +19,16 @@ class FunctionNames:
         self.texts = texts
         self.names = names
         self.numbers: dict[int, int] = {}
+        self.left_bytes = ROOM_BYTES + TIMES_READ * len(texts)
 
     def number(self, offset: cython.ulonglong) -> cython.uint:
         """The number of the name at an offset; that of the empty name where none ends there."""
-        key = offset
-        number = self.numbers.get(key)
+        number = self.numbers.get(offset)
         if number is None:
-            end = self.texts.find(b"\0", key) if key < len(self.texts) else -1
-            number = self.names.intern(self.texts[key:end] if end > key else b"")
-            self.numbers[key] = number
+            end = self.texts.find(b"\0", offset) if offset < len(self.texts) else -1
+            name = self.texts[offset:end] if end >= 0 else b""
+            self.left_bytes -= len(name)
+            if self.left_bytes < 0:
+                raise MalformedGoTable("has names that overlap beyond measure")
+            number = self.numbers[offset] = self.names.intern(name)
         return number

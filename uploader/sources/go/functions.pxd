@@ -17,7 +17,9 @@ cdef class FunctionReader(NumberReader):
     cdef long long functions_at, records_at, tables_at, start_line_at, steps_left
     cdef unsigned long long text_start, trees_base
     cdef long long lost
-    cdef Py_ssize_t spoken
+    cdef Py_ssize_t code, spoken
+    cdef const unsigned long long[::1] code_start
+    cdef const unsigned long long[::1] code_end
     cdef const unsigned long long[::1] spoken_start
     cdef const unsigned long long[::1] spoken_end
 

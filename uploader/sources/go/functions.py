@@ -7,6 +7,7 @@ to which inlined call a pc belongs.
 from __future__ import annotations
 
 from array import array
+from collections.abc import Sequence
 
 import cython
 
@@ -23,6 +24,8 @@ from uploader.symbols.table_columns import GrowingTable
 
 NONE = cython.declare(cython.uint, 0xFFFFFFFF)
 MAX_FUNCTION_BYTES = cython.declare(cython.ulonglong, 0xFFFFFFFF)
+MAX_START = cython.declare(cython.ulonglong, 0xFFFFFFFE00000000)
+"""Behind it addresses would run over."""
 RUNS_NUMBER = cython.declare(cython.longlong, 2)
 """PCDATA_InlTreeIndex."""
 TREE_NUMBER = cython.declare(cython.longlong, 3)
@@ -34,14 +37,22 @@ COUNT_AT = cython.declare(cython.longlong, 24)
 UNIT_AT = cython.declare(cython.longlong, 28)
 """Where a record has its tables, how many more there are, and its unit's files: from behind the entry."""
 
-STEPS_PER_BYTE = 64
+STEPS_PER_BYTE = 8
 """How many steps all tables of pcs and values may take for each byte of the whole: the linker keeps equal ones once."""
 
 
 class FunctionReader(NumberReader):
     """Reads all functions of one table: each is a piece of a table, whose origin is the line of the declaration."""
 
-    def __init__(self, found: FoundTable, *, names: NameTable, spoken_for: SpokenFor | None) -> None:
+    def __init__(
+        self,
+        found: FoundTable,
+        *,
+        names: NameTable,
+        executable: Sequence[tuple[int, int]],
+        spoken_for: SpokenFor | None,
+    ) -> None:
+        """``executable`` is where code lies; functions elsewhere, and those ``spoken_for``, are left out."""
         header = found.header
         super().__init__(found.data, little_endian=header.little_endian)
         layout = header.layout
@@ -66,6 +77,9 @@ class FunctionReader(NumberReader):
         self.lost = 0
         self.spoken = len(spoken_for) if spoken_for is not None else 0
         # A typed memoryview needs an item to point at.
+        self.code = len(executable)
+        self.code_start = array("Q", [start for start, _ in executable] or [0])
+        self.code_end = array("Q", [end for _, end in executable] or [0])
         self.spoken_start = spoken_for.start if spoken_for else array("Q", [0])
         self.spoken_end = spoken_for.end if spoken_for else array("Q", [0])
 
@@ -94,6 +108,11 @@ class FunctionReader(NumberReader):
         record: cython.ulonglong = self.fixed(at + self.entry_bytes, self.entry_bytes)
         following: cython.ulonglong = self.fixed(at + 2 * self.entry_bytes, self.entry_bytes)
         start: cython.ulonglong = self.text_start + entry if self.relative else entry
+        if start > MAX_START:
+            raise IndexError
+        code: cython.Py_ssize_t = first_after(self.code_start, 0, self.code, start)
+        if code == 0 or start >= self.code_end[code - 1]:
+            raise IndexError
         spoken: cython.Py_ssize_t = first_after(self.spoken_start, 0, self.spoken, start)
         if spoken > 0 and start < self.spoken_end[spoken - 1]:
             return 0

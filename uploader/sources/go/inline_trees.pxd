@@ -16,6 +16,7 @@ cdef class InlineTrees(NumberReader):
     cdef long long entry_bytes, values_at, tree
     cdef unsigned long long quantum, size
     cdef public long long steps, lost
+    cdef long long most_steps
     cdef RunTable runs
     cdef CallTable calls
     cdef PieceTable pieces

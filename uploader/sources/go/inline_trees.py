@@ -21,10 +21,14 @@ from uploader.symbols.table_columns import GrowingTable
 NO_CALL = cython.declare(cython.int, -1)
 NO_FILE = cython.declare(cython.uint, 0xFFFFFFFF)
 MAX_INDEX = cython.declare(cython.longlong, 0xFFFFFF)
-MAX_DEPTH = cython.declare(cython.int, 1000)
+MAX_DEPTH = cython.declare(cython.int, 200)
 """Go's compiler inlines some dozens of calls into one another; what goes deeper goes round."""
 NO_PARENT = cython.declare(cython.ulonglong, 0x8000)
 """From here on a caller's 16-bit number is negative: the function itself."""
+
+
+STEPS_PER_BYTE = 2
+"""How many times calls may be given code for each byte of the table, all functions together."""
 
 
 class InlineTrees(NumberReader):
@@ -53,9 +57,10 @@ class InlineTrees(NumberReader):
         self.tree = 0
         self.size = 0
         self.steps = self.lost = 0
+        self.most_steps = STEPS_PER_BYTE * len(data)
         self.runs, self.calls, self.pieces = RunTable(), CallTable(), PieceTable()
         self.number_of = array("i", [-1]) * 64
-        self.chain = array("i", [0]) * 1000
+        self.chain = array("i", [0]) * 200
 
     def put(
         self, entry: cython.ulonglong, size: cython.ulonglong, runs: cython.ulonglong, tree: cython.ulonglong
@@ -115,6 +120,8 @@ class InlineTrees(NumberReader):
             depth += 1
             index = self._parent(index)
             self.steps += 1
+            if self.steps > self.most_steps:
+                raise IndexError
         while depth > 0:
             depth -= 1
             number = self.chain[depth]

@@ -6,6 +6,7 @@ from array import array
 
 from uploader.core.columns import NONE, TYPE_INDEX
 from uploader.sources.go.find import FoundTable
+from uploader.sources.go.function_names import ROOM_BYTES, TIMES_READ
 from uploader.sources.go.layouts import Header
 from uploader.sources.port import ColumnsRead, Reading
 from uploader.symbols.columns import SourceColumns
@@ -16,7 +17,7 @@ def read_go(table: FoundTable, reading: Reading) -> ColumnsRead:
     from uploader.sources.go.functions import FunctionReader
 
     header = table.header
-    reader = FunctionReader(table, names=reading.names, spoken_for=reading.spoken_for)
+    reader = FunctionReader(table, names=reading.names, executable=reading.executable, spoken_for=reading.spoken_for)
     reader.read(header.function_count)
     built = reader.built()
     count = len(built.start)
@@ -73,9 +74,10 @@ class FileNames:
         self._order = "little" if header.little_endian else "big"
         self._names = bytes(data[header.files_at : header.files_end]) if header.layout.unit_files else b""
         self.slots = header.file_slots
+        self._left_bytes = ROOM_BYTES + TIMES_READ * (len(data) if not header.layout.unit_files else len(self._names))
 
     def at(self, slot: int) -> tuple[bytes, bytes]:
-        """(directory, base name) of a file; empty where the table names none."""
+        """(directory, base name) of a file; empty where the table names none, or names overlap beyond measure."""
         header = self._header
         at = (header.units_at if header.layout.unit_files else header.files_at) + 4 * slot
         offset = int.from_bytes(self._data[at : at + 4], self._order)  # type: ignore[arg-type]  # one of the two words
@@ -83,7 +85,8 @@ class FileNames:
             name = self._text(self._names, offset)
         else:
             name = self._text(bytes(self._data[offset : offset + 4096]), 0) if slot else b""
-        directory, slash, base = name.rpartition(b"/")
+        self._left_bytes -= len(name)
+        directory, slash, base = name.rpartition(b"/") if self._left_bytes >= 0 else (b"", b"", b"")
         return directory or slash, base
 
     @staticmethod

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from uploader.model import Quality, Source
+from uploader.objects.elf.identity import has_code_bytes
 from uploader.sources.port import ColumnsRead, Reading, Worth
 
 if TYPE_CHECKING:
@@ -23,13 +24,16 @@ class GoTable:
     what = "Go's table"
 
     def present_in(self, elf: ElfFile) -> bool:
-        """By its section."""
-        return any(map(elf.has_filled, SECTIONS))
+        """By its section; where there is none of that name, a program with Go's note has the table somewhere."""
+        if any(map(elf.section, SECTIONS)):
+            return any(map(elf.has_filled, SECTIONS))
+        return any(name == "Go" for name, *_ in elf.notes()) and has_code_bytes(elf)
 
     def richness(self, elf: ElfFile) -> tuple[int, ...]:
         """By the size of its section."""
         sections = (elf.section(name) for name in SECTIONS)
-        return (max((one.size_bytes for one in sections if one is not None and one.has_bytes), default=0),)
+        size_bytes = max((one.size_bytes for one in sections if one is not None and one.has_bytes), default=0)
+        return (size_bytes or int(self.present_in(elf)),)
 
     def read_columns(self, elf: ElfFile, reading: Reading) -> ColumnsRead | None:
         """See `ColumnSource`."""
