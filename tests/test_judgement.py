@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import re
+from pathlib import Path
 
 import pytest
 
@@ -65,3 +67,10 @@ def test_nobody_is_told_to_build_with_lines_what_has_lines_wherever_it_is_named(
     assert line_advice(replace(whole, figures=all_lines)) == PADDING_ADVICE
     assert line_advice(replace(whole, figures=some_lines)) == PARTLY_ADVICE
     assert line_advice(poor()) == NO_DEBUG_ADVICE
+
+
+def test_the_order_of_exit_codes_is_the_one_that_the_readme_tells() -> None:
+    readme = (Path(__file__).resolve().parent.parent / "README.md").read_text(encoding="utf-8")
+    told = re.search(r"the code is the first of ([\d, ]+):", readme)
+    assert told is not None
+    assert [int(code) for code in told.group(1).split(", ")] == [int(code) for code in PRECEDENCE if code]
