@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
+import gc
 import mmap
 import os
 import subprocess
@@ -68,6 +71,10 @@ def one(monkeypatch: pytest.MonkeyPatch) -> Iterator[Processes]:
     # Threads that other tests have left behind would have the run convert in its own process.
     for module in ("processes", "crew"):
         monkeypatch.setattr(f"uploader.pipeline.{module}.forks", lambda: True)
+    # Nor may the allocator give back, in the fork, what other tests have left free: that would be room above the limit.
+    gc.collect()
+    with contextlib.suppress(AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
     made = Processes(1)
     yield made
     made.kill()
