@@ -63,10 +63,6 @@ class ShelfMember:
 class Shelf:
     """Files one after the other, each behind its name and its size; a size of ``-`` stands for one that is torn."""
 
-    @property
-    def name(self) -> str:
-        return "shelf"
-
     def begins(self, head: bytes, /) -> bool:
         return head.startswith(MAGIC)
 

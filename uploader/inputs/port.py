@@ -61,10 +61,6 @@ Told = Found | Trouble | PassedOver
 class Opener(Protocol):
     """One kind of file that holds files, and can be looked into. An opener has no state; it imports costly libraries where it opens."""
 
-    @property
-    def name(self) -> str:
-        """What such files are, for people: ``zip archive``."""
-
     def begins(self, head: bytes, /) -> bool:
         """Whether a file is one, by its first `archives.HEAD_SIZE_BYTES` or fewer. Never raises."""
 

@@ -6,10 +6,10 @@ How many symbols there are is said nowhere: hash tables tell, which lead to all 
 from __future__ import annotations
 
 import struct
-import sys
 from array import array
 from typing import TYPE_CHECKING
 
+from uploader.core.columns import read_items
 from uploader.errors import MalformedElf
 from uploader.objects.elf.headers import EM_S390, PT_DYNAMIC, PT_LOAD
 from uploader.values import frozen
@@ -117,8 +117,4 @@ def _count_by_gnu_hash(elf: ElfFile, offset: int, room: int) -> int:
 
 
 def _numbers(elf: ElfFile, offset: int, size_bytes: int) -> array[int]:
-    numbers = array("I")
-    numbers.frombytes(elf.bytes_at(offset, size_bytes))
-    if elf.little_endian != (sys.byteorder == "little"):
-        numbers.byteswap()
-    return numbers
+    return read_items("I", elf.bytes_at(offset, size_bytes), elf.little_endian)

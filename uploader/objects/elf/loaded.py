@@ -7,11 +7,10 @@ say nothing (gABI, "Relocation"). What is counted from the program's own start i
 from __future__ import annotations
 
 import struct
-import sys
-from array import array
 from collections.abc import Iterator
 from functools import cached_property
 
+from uploader.core.columns import read_items
 from uploader.errors import MalformedElf
 from uploader.objects.elf.dynamic import dynamic_tags, place_of
 from uploader.objects.elf.elf_file import ElfFile
@@ -67,14 +66,7 @@ class LoadedImage:
 
     def pointers_to(self, value: int) -> Iterator[int]:
         """The addresses of words that lead to ``value``: what isn't code is searched, and what the loader adds."""
-        offsets, addends = self._relocations
-        position = -1
-        while True:
-            try:
-                position = addends.index(value, position + 1)
-            except ValueError:
-                break
-            yield offsets[position]
+        yield from (at for at, there in self._put_there.items() if there == value)
         wanted = self.word(value)
         for address, view in self.segments(code=False):
             data = bytes(view)
@@ -97,31 +89,17 @@ class LoadedImage:
 
     @cached_property
     def _put_there(self) -> dict[int, int]:
-        """What the loader puts where."""
-        return dict(zip(*self._relocations, strict=True))
-
-    @cached_property
-    def _relocations(self) -> tuple[array[int], array[int]]:
-        """Places, and the addresses that the loader puts there, of relocations that name no symbol."""
-        elf, code = self._elf, self._code
-        nothing = array(code), array(code)
+        """What the loader puts where, by relocations that name no symbol."""
+        elf = self._elf
         try:
             tags = dynamic_tags(elf)
             place = place_of(elf, tags[DT_RELA])
             if place is None:
-                return nothing
-            entry_bytes = 3 * self.word_bytes
-            size_bytes = min(tags.get(DT_RELASZ, 0), place[1]) // entry_bytes * entry_bytes
-            words = array(code)
-            words.frombytes(elf.bytes_at(place[0], size_bytes))
+                return {}
+            table = elf.bytes_at(place[0], min(tags.get(DT_RELASZ, 0), place[1]))
         except (KeyError, struct.error, MalformedElf):
-            return nothing
-        if elf.little_endian != (sys.byteorder == "little"):
-            words.byteswap()
-        offsets, infos, addends = words[0::3], words[1::3], words[2::3]
-        symbols = 32 if elf.bits == 64 else 8
-        own = [not info >> symbols for info in infos]
-        if all(own):
-            return offsets, addends
-        kept = [number for number, is_own in enumerate(own) if is_own]
-        return array(code, [offsets[number] for number in kept]), array(code, [addends[number] for number in kept])
+            return {}
+        words = read_items(self._code, table, elf.little_endian, group=3)
+        symbol_shift = 32 if elf.bits == 64 else 8
+        entries = zip(words[0::3], words[1::3], words[2::3], strict=True)
+        return {offset: addend for offset, info, addend in entries if not info >> symbol_shift}

@@ -6,10 +6,10 @@ at a time. Nothing else stands in ``.rela.debug_*``.
 
 from __future__ import annotations
 
-import sys
 from array import array
 from collections.abc import Iterator
 
+from uploader.core.columns import read_items
 from uploader.errors import MalformedElf
 from uploader.objects.elf.crel import SHT_CREL, CrelTable
 from uploader.objects.elf.elf_file import ElfFile
@@ -120,8 +120,6 @@ def _entries(elf: ElfFile, table: Section) -> Iterator[array[int]]:
     entry_size = word_size * (3 if table.type == SHT_RELA else 2)
     usable = len(data) - len(data) % entry_size
     for start in range(0, usable, entry_size * ENTRIES_AT_A_TIME):
-        words = array("Q" if word_size == 8 else "I")
-        words.frombytes(data[start : min(start + entry_size * ENTRIES_AT_A_TIME, usable)])
-        if elf.little_endian != (sys.byteorder == "little"):
-            words.byteswap()
+        end = min(start + entry_size * ENTRIES_AT_A_TIME, usable)
+        words = read_items("Q" if word_size == 8 else "I", data[start:end], elf.little_endian)
         yield words if word_size == 8 else array("Q", words)

@@ -5,13 +5,13 @@ Part of the core: compiled or not, the same results.
 
 from __future__ import annotations
 
-import sys
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import cython
 
+from uploader.core.columns import read_items
 from uploader.errors import MalformedElf
 from uploader.objects.elf.elf_file import ElfFile
 from uploader.objects.elf.headers import EM_ARM, SHT_SYMTAB_SHNDX
@@ -31,18 +31,13 @@ def values_of(elf: ElfFile, index: int) -> SymbolValues:
         raise MalformedElf("has relocations without a symbol table", path=elf.called)
     table = elf.sections[index]
     data = elf.contents(table)
-    words = array("Q" if elf.bits == 64 else "I")
-    entry_size = 24 if elf.bits == 64 else 16
-    words.frombytes(data[: len(data) - len(data) % entry_size])
-    if elf.little_endian != (sys.byteorder == "little"):
-        words.byteswap()
+    # Elf64_Sym takes three words of 64 bits, Elf32_Sym four of 32.
+    code, group = ("Q", 3) if elf.bits == 64 else ("I", 4)
+    words = read_items(code, data, elf.little_endian, group=group)
     wide = array("I")
     for section in elf.sections:
         if section.type == SHT_SYMTAB_SHNDX and section.link == index:
-            indexes = elf.contents(section)
-            wide.frombytes(indexes[: len(indexes) - len(indexes) % 4])
-            if elf.little_endian != (sys.byteorder == "little"):
-                wide.byteswap()
+            wide = read_items("I", elf.contents(section), elf.little_endian)
             break
     return symbol_values(
         words if elf.bits == 64 else array("Q", words),

@@ -1,6 +1,6 @@
 cimport cython
 from uploader.core.numbers cimport NumberReader
-from uploader.core.search cimport first_after
+from uploader.sources.dwarf.code_ranges cimport CodeRanges
 from uploader.sources.go.function_names cimport FunctionNames
 from uploader.sources.go.inline_trees cimport InlineTrees
 from uploader.sources.go.rows cimport FunctionRows
@@ -17,11 +17,7 @@ cdef class FunctionReader(NumberReader):
     cdef long long functions_at, records_at, tables_at, start_line_at, steps_left
     cdef unsigned long long text_start, trees_base
     cdef long long lost
-    cdef Py_ssize_t code, spoken
-    cdef const unsigned long long[::1] code_start
-    cdef const unsigned long long[::1] code_end
-    cdef const unsigned long long[::1] spoken_start
-    cdef const unsigned long long[::1] spoken_end
+    cdef CodeRanges code, spoken
 
     cdef int _function(self, Py_ssize_t number) except -1
     cdef int _put(self, long long p, unsigned long long start, unsigned long long size, unsigned int name, unsigned int line) except -1

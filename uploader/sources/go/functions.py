@@ -6,14 +6,13 @@ to which inlined call a pc belongs.
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Sequence
 
 import cython
 
 from uploader.core.numbers import NumberReader
-from uploader.core.search import first_after
 from uploader.errors import MalformedGoTable
+from uploader.sources.dwarf.code_ranges import CodeRanges
 from uploader.sources.go.find import FoundTable
 from uploader.sources.go.function_names import FunctionNames
 from uploader.sources.go.inline_trees import InlineTrees
@@ -75,13 +74,8 @@ class FunctionReader(NumberReader):
         self.text_start = found.text_start
         self.steps_left = STEPS_PER_BYTE * len(found.data)
         self.lost = 0
-        self.spoken = len(spoken_for) if spoken_for is not None else 0
-        # A typed memoryview needs an item to point at.
-        self.code = len(executable)
-        self.code_start = array("Q", [start for start, _ in executable] or [0])
-        self.code_end = array("Q", [end for _, end in executable] or [0])
-        self.spoken_start = spoken_for.start if spoken_for else array("Q", [0])
-        self.spoken_end = spoken_for.end if spoken_for else array("Q", [0])
+        self.code = CodeRanges(executable)
+        self.spoken = CodeRanges(list(zip(spoken_for.start, spoken_for.end, strict=True)) if spoken_for else [])
 
     def read(self, count: int) -> None:
         """Reads so many functions. What is damaged costs that function or its inlined calls, and is counted. Raises `MalformedGoTable`."""
@@ -110,11 +104,9 @@ class FunctionReader(NumberReader):
         start: cython.ulonglong = self.text_start + entry if self.relative else entry
         if start > MAX_START:
             raise IndexError
-        code: cython.Py_ssize_t = first_after(self.code_start, 0, self.code, start)
-        if code == 0 or start >= self.code_end[code - 1]:
+        if start >= self.code.end_at(start):
             raise IndexError
-        spoken: cython.Py_ssize_t = first_after(self.spoken_start, 0, self.spoken, start)
-        if spoken > 0 and start < self.spoken_end[spoken - 1]:
+        if start < self.spoken.end_at(start):
             return 0
         if (
             following <= entry
