@@ -122,3 +122,15 @@ def test_what_the_loader_puts_into_a_table_counts_and_other_files_symbols_do_not
         patched = image.patched(0x1000, image.bytes_from(0x1000, 64))
         assert bytes(patched[8:16]) == struct.pack("<Q", 0xABCD)
         assert next(image.pointers_to(0xABCD)) == 0x1008
+
+
+def test_a_table_that_would_lie_beyond_all_addresses_is_an_answer_or_a_clear_error() -> None:
+    data = bytearray(program([MAIN], bits=32, section_headers=False))
+    segments_at = struct.unpack_from("<I", data, 28)[0]
+    # The third segment has the table; this far up its parts would lie beyond 32 bits.
+    struct.pack_into("<I", data, segments_at + 2 * 32 + 8, 0xFFFFFFF8)
+    with ElfFile.from_bytes(bytes(data)) as file:
+        found = find_table(file)
+        assert found is not None
+        assert found.trees is None
+        assert list(LoadedImage(file).pointers_to(1 << 32)) == []

@@ -66,6 +66,8 @@ class LoadedImage:
 
     def pointers_to(self, value: int) -> Iterator[int]:
         """The addresses of words that lead to ``value``: what isn't code is searched, and what the loader adds."""
+        if value >> 8 * self.word_bytes:
+            return
         yield from (at for at, there in self._put_there.items() if there == value)
         wanted = self.word(value)
         for address, view in self.segments(code=False):
