@@ -163,6 +163,22 @@ class Provenance:
     """The page of the job or workflow run."""
 
 
+@frozen
+class Build:
+    """How a program was built, as it tells itself; Go's linker writes it into every program. Empty where it does not."""
+
+    toolchain: str = ""
+    """The compiler's version: ``go1.27.3``."""
+    module: str = ""
+    """The path of the main module, or of the main package where there is no module."""
+    module_version: str = ""
+    """``(devel)`` for what was built in its own checkout."""
+    revision: str = ""
+    """The commit that was checked out where it was built."""
+    modified: bool = False
+    """The checkout was not just that commit."""
+
+
 NEW_IN_STORE = "new in the store"
 """The reason for storing a file of which nothing more need be said."""
 

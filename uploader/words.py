@@ -43,6 +43,11 @@ def percent(value: float | None) -> str:
     return "-" if value is None else share(round(value * 1_000_000), 100_000_000)
 
 
+def one_line(text: str, most_characters: int) -> str:
+    """The text on one line of bounded length, without what could steer a terminal or is no Unicode."""
+    return "".join(char for char in text[: 4 * most_characters] if char.isprintable())[:most_characters]
+
+
 def printable(text: str) -> str:
     """File names and messages as one line without control characters: a name must not be able to steer a terminal."""
     return "".join(

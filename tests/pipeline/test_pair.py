@@ -484,6 +484,16 @@ def test_a_go_program_without_a_build_id_is_told_the_flag_of_its_own_linker(whol
     assert "-B gobuildid" in (remedy or "")
 
 
+def test_a_go_program_whose_id_is_a_word_is_not_told_to_make_an_id_of_that(whole: Path) -> None:
+    (artifact,) = gathered(whole).artifacts
+    by_bytes = SymbolId(scheme=IdScheme.FILE, value="0" * 32)
+    file = replace(artifact.main, sources=(Source.GO,), has_redacted_id=True)
+    (warning,), remedy = missing_build_id(replace(artifact, identity=Identity(primary=by_bytes), inputs=(file,)))
+    assert "'redacted'" in warning
+    assert "gobuildid" not in (remedy or "")
+    assert "-extldflags=-Wl,--build-id" in (remedy or "")
+
+
 def test_a_build_without_debug_information_is_told_to_use_it(tmp_path: Path) -> None:
     app = split_debug.build(tmp_path / "app", "-g0")
     (artifact,) = gathered(app).artifacts

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.writers.artifact_writer import make_artifact
-from uploader.model import Figures, Identity, Provenance, Quality, Shortfall, SymbolId
+from uploader.model import Build, Figures, Identity, Provenance, Quality, Shortfall, SymbolId
 from uploader.protocol.wire import artifacts, json_text, pages
 from uploader.protocol.words import Answer, Capabilities, Committed, Holding, Question
 from uploader.store.seal import opened
@@ -101,6 +101,7 @@ def test_manifests_capabilities_and_results_come_back() -> None:
         shortfall=Shortfall(promised=Quality.FULL, evidence=("x",)),
         lacks_files=True,
         provenance=Provenance(repository="https://h/r", branch="b", revision="c", run_url="https://h/r/1"),
+        build=Build(toolchain="go1.27.3", module="m", module_version="v1", revision="d", modified=True),
     )
     assert artifacts.MANIFEST.read(back(artifacts.MANIFEST.write(manifest))) == manifest
     committed = Committed(stored=True, reason="new")
@@ -112,10 +113,11 @@ def test_manifests_capabilities_and_results_come_back() -> None:
 def test_a_manifest_of_an_older_symup_is_read_and_has_no_shortfall() -> None:
     told = artifacts.MANIFEST.write(make_artifact().manifest)
     told["figures"] = {"functions": 4, "function_bytes": 40, "line_bytes": 40, "by_source": {"dwarf": 4}}
-    for member in ("warnings", "shortfall", "repository", "branch", "run_url"):
+    for member in ("warnings", "shortfall", "repository", "branch", "run_url", "build"):
         del told[member]
     manifest = artifacts.MANIFEST.read(back(told))
     assert (manifest.warnings, manifest.shortfall, manifest.provenance) == ((), None, Provenance())
+    assert manifest.build is None
     assert manifest.figures.quality is Quality.FULL
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from uploader.cli import options, terminal
+from uploader.cli.build_info import build_page, build_rows
 from uploader.cli.files import mapped
 from uploader.cli.symbols import GSYM_MAGICS
 from uploader.errors import InputError, MalformedGsym, NotElf
@@ -22,8 +23,7 @@ from uploader.words import count, printable, size
 if TYPE_CHECKING:
     from uploader.objects.elf.describe import Description
     from uploader.pipeline.artifact import Artifact
-    from uploader.pipeline.pair import DebugSources
-    from uploader.sources.identify import Identified
+    from uploader.pipeline.pair import DebugSources, Looked
 
 SCHEMA = "symup.inspect/1"
 
@@ -101,6 +101,9 @@ def _binary_page(path: Path, debug: DebugSources) -> dict[str, Any]:
     from uploader.objects.elf.absent import absences
     from uploader.objects.elf.describe import describe
     from uploader.objects.elf.elf_file import ElfFile
+    from uploader.objects.elf.go_build_info import go_build_info
+    from uploader.pipeline.missing import missing_build_id
+    from uploader.pipeline.pair import look_for_companions
     from uploader.sources.identify import identify
 
     try:
@@ -111,13 +114,16 @@ def _binary_page(path: Path, debug: DebugSources) -> dict[str, Any]:
             layout = elf.layout
             lacks = absences(elf)
             described = describe(elf)
+            built = go_build_info(elf)
     except NotElf as error:
         kind = look_at(path)
         if kind is not None:
             raise InputError(f"{path} is {kind.one}, which symup does not look into: {kind.remedy}") from error
         raise InputError(f"{path} is neither an ELF file nor a GSYM file") from error
     link = found.debug_link
-    companions = _companions(found, debug)
+    looked = look_for_companions(found, debug)
+    id_troubles, id_remedy = missing_build_id(looked.artifact)
+    companions = _companions(looked, debug)
     promised = expected(found.sources)
     if companions["missing"]:
         promised = min(promised, Quality.from_label(companions["expected_quality"]))
@@ -131,6 +137,9 @@ def _binary_page(path: Path, debug: DebugSources) -> dict[str, Any]:
         "byte_order": "little" if little_endian else "big",
         "id": str(found.identity.primary),
         "aliases": [str(alias) for alias in found.identity.aliases],
+        "id_troubles": list(id_troubles),
+        "id_remedy": id_remedy,
+        "build": None if built is None else build_page(built),
         "executable_bytes": executable_bytes,
         "has_code_bytes": found.has_code_bytes,
         "sources": list(found.sources),
@@ -170,11 +179,8 @@ def _described(told: Description) -> dict[str, Any]:
     }
 
 
-def _companions(found: Identified, debug: DebugSources) -> dict[str, Any]:
+def _companions(looked: Looked, debug: DebugSources) -> dict[str, Any]:
     """The debug files that would be read with a binary; where none was found, where it was looked for and why files were not taken."""
-    from uploader.pipeline.pair import look_for_companions
-
-    looked = look_for_companions(found, debug)
     missing, quality = _left(looked.artifact, debug)
     search = looked.artifact.search
     return {
@@ -256,6 +262,12 @@ def _binary_rows(page: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "id", page["id"]
     for alias in page["aliases"]:
         yield "also known as", alias
+    for trouble in page["id_troubles"]:
+        yield "mind", trouble
+    if page["id_remedy"]:
+        yield "what to do", page["id_remedy"]
+    if page["build"]:
+        yield from _first(list(build_rows(page["build"])))
     yield (
         "code",
         size(page["executable_bytes"]) + ("" if page["has_code_bytes"] else " (its bytes are in another file)"),

@@ -153,7 +153,7 @@ def _document(stock: Stock, url: str, project: str) -> dict[str, Any]:
 
 
 def _manifest_object(manifest: Manifest) -> dict[str, Any]:
-    from uploader.protocol.wire.artifacts import FIGURES
+    from uploader.protocol.wire.artifacts import BUILD, FIGURES
     from uploader.report.json import identity_members, provenance_members
 
     return {
@@ -164,6 +164,7 @@ def _manifest_object(manifest: Manifest) -> dict[str, Any]:
         "file_name": manifest.file_name,
         "tool": manifest.tool,
         **provenance_members(manifest.provenance),
+        "build": None if manifest.build is None else BUILD.write(manifest.build),
         "created_at": manifest.created_at,
         "gsym_size_bytes": manifest.content_size_bytes,
         "compressed_size_bytes": manifest.compressed_size_bytes,
@@ -186,8 +187,9 @@ def _line(one: Standing) -> str:
 def _made(manifest: Manifest) -> str:
     made = f"{manifest.created_at} by {manifest.tool}"
     origin = manifest.provenance
-    if origin.revision:
-        made += f" from {origin.revision[:12]}"
+    revision = origin.revision or (manifest.build.revision if manifest.build else "")
+    if revision:
+        made += f" from {revision[:12]}"
     if origin.branch:
         made += f" of {origin.branch}"
     if origin.run_url or origin.repository:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from uploader.inputs.companions import Search
-from uploader.model import Identity, Outcome, Quality, Source
+from uploader.model import Build, Identity, Outcome, Quality, Source
 from uploader.sources.identify import Identified
 from uploader.sources.registry import expected
 from uploader.values import frozen, replace
@@ -43,6 +43,11 @@ class Artifact:
     def size_bytes(self) -> int:
         """The size of all files that are read for it."""
         return sum(file.size_bytes for file in self.inputs)
+
+    @property
+    def build(self) -> Build | None:
+        """How the program was built, as the first of its files tells that says so."""
+        return next((file.build for file in self.inputs if file.build is not None), None)
 
     def about(self, outcome: Outcome) -> Outcome:
         """The outcome with what is known of this artifact."""

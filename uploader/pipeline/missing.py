@@ -5,6 +5,7 @@ from __future__ import annotations
 from uploader.inputs.companions import build_id_of
 from uploader.model import IdScheme, Quality, Source
 from uploader.objects.elf.headers import ET_REL
+from uploader.objects.elf.identity import NO_GO_ID
 from uploader.pipeline.artifact import Artifact, expected_quality
 from uploader.sources.identify import Identified
 
@@ -24,6 +25,11 @@ REMEDY_FILES = (
     "--debug-dir names folders of them."
 )
 REMEDY_BUILD_ID = "Link it with -Wl,--build-id, then strip a copy."
+ONLY_HERE = "these symbols are found for this very file only, not for a copy of it that is stripped"
+REMEDY_REDACTED = (
+    "Have the C linker make an id of what it links, since Go's own would be the same for all: in Bazel, "
+    'gc_linkopts = ["-linkmode=external", "-extldflags=-Wl,--build-id"].'
+)
 REMEDY_GO_BUILD_ID = (
     'Link it with -ldflags="-B gobuildid" (Go 1.22 or later), or externally with -extldflags=-Wl,--build-id.'
 )
@@ -70,8 +76,10 @@ def missing_build_id(artifact: Artifact) -> tuple[tuple[str, ...], str | None]:
     main = artifact.main
     if artifact.identity.primary.scheme is not IdScheme.FILE or main.kind == ET_REL:
         return (), None
-    warning = "no build-id: these symbols are found for this very file only, not for a copy of it that is stripped"
-    return (warning,), REMEDY_GO_BUILD_ID if Source.GO in main.sources else REMEDY_BUILD_ID
+    if main.has_redacted_id:
+        word = f"no build-id but the word {NO_GO_ID!r}, which Bazel writes into every Go program"
+        return (f"{word}: {ONLY_HERE}",), REMEDY_REDACTED
+    return (f"no build-id: {ONLY_HERE}",), REMEDY_GO_BUILD_ID if Source.GO in main.sources else REMEDY_BUILD_ID
 
 
 def _why(main: Identified) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 from uploader.model import Provenance
+from uploader.words import one_line
 
 MAX_CHARACTERS = 256
 """Of each text: names of branches and addresses of pages are shorter."""
@@ -22,26 +23,21 @@ def provenance(environ: Mapping[str, str]) -> Provenance:
             run_url += f"/attempts/{attempt}"
         return Provenance(
             repository=repository,
-            branch=_text(environ.get("GITHUB_HEAD_REF") or environ.get("GITHUB_REF_NAME", "")),
-            revision=_text(environ.get("GITHUB_SHA", "")),
+            branch=one_line(environ.get("GITHUB_HEAD_REF") or environ.get("GITHUB_REF_NAME", ""), MAX_CHARACTERS),
+            revision=one_line(environ.get("GITHUB_SHA", ""), MAX_CHARACTERS),
             run_url=_url(run_url),
         )
     return Provenance(
         repository=_url(environ.get("CI_PROJECT_URL", "")),
-        branch=_text(environ.get("CI_COMMIT_REF_NAME", "")),
-        revision=_text(environ.get("CI_COMMIT_SHA", "")),
+        branch=one_line(environ.get("CI_COMMIT_REF_NAME", ""), MAX_CHARACTERS),
+        revision=one_line(environ.get("CI_COMMIT_SHA", ""), MAX_CHARACTERS),
         run_url=_url(environ.get("CI_JOB_URL") or environ.get("CI_PIPELINE_URL", "")),
     )
 
 
-def _text(value: str) -> str:
-    """One line of bounded length, without what could steer a terminal."""
-    return "".join(char for char in value[: 4 * MAX_CHARACTERS] if char.isprintable())[:MAX_CHARACTERS]
-
-
 def _url(value: str) -> str:
     """The address of a page as its path; none where it is no web page, or where credentials stand in it."""
-    cleaned = _text(value)
+    cleaned = one_line(value, MAX_CHARACTERS)
     try:
         parts = urlsplit(cleaned)
         port = f":{parts.port}" if parts.port else ""

@@ -209,6 +209,7 @@ class _Upload(SendingRun):
             shortfall=made.shortfall,
             lacks_files=made.lacks_files,
             provenance=self.provenance,
+            build=artifact.build,
             created_at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         )
 

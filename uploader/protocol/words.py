@@ -10,7 +10,7 @@ import enum
 from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
-from uploader.model import Figures, Identity, Provenance, Quality, Shortfall, SymbolId
+from uploader.model import Build, Figures, Identity, Provenance, Quality, Shortfall, SymbolId
 from uploader.values import frozen
 
 MAX_CHUNK_SIZE_BYTES = 8 * 1024 * 1024
@@ -107,6 +107,8 @@ class Manifest:
     lacks_files: bool = False
     """Files that its debug information refers to were not found: split units, or what dwz moved out."""
     provenance: Provenance = Provenance()
+    build: Build | None = None
+    """None where the program says nothing of its build."""
     created_at: str = ""
     """RFC 3339, UTC."""
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from uploader.model import Identity
+from uploader.model import Build, Identity, IdScheme
 from uploader.objects.elf.elf_file import ElfFile
+from uploader.objects.elf.go_build_info import go_build_info
 from uploader.objects.elf.identity import (
     CodeSection,
     DebugLink,
@@ -11,6 +12,7 @@ from uploader.objects.elf.identity import (
     debug_link,
     dwarf_size_bytes,
     has_code_bytes,
+    has_redacted_id,
     identity,
     inflated_size_bytes,
 )
@@ -41,6 +43,10 @@ class Identified:
     """How long its ``.debug_info`` claims to be once it is inflated: of two files, the one that tells more."""
     inflated_size_bytes: int = 0
     """The size of its debug information and symbols once they are inflated, as far as what they declare is believable."""
+    build: Build | None = None
+    """None where it says nothing of its build."""
+    has_redacted_id: bool = False
+    """It has no id, and where Go's should be, the word that stands in many programs."""
 
     @property
     def path(self) -> str:
@@ -54,10 +60,12 @@ def identify(elf: ElfFile) -> Identified:
     An open `ElfFile` has all that this needs: it raises `InputError` only where the file changes
     meanwhile.
     """
+    told = go_build_info(elf)
+    ids = identity(elf)
     return Identified(
         input=elf.input,
         size_bytes=elf.size_bytes,
-        identity=identity(elf),
+        identity=ids,
         machine=elf.machine_name,
         kind=elf.kind,
         sources=present_in(elf),
@@ -66,4 +74,6 @@ def identify(elf: ElfFile) -> Identified:
         debug_link=debug_link(elf),
         dwarf_size_bytes=dwarf_size_bytes(elf, ".debug_info"),
         inflated_size_bytes=inflated_size_bytes(elf),
+        has_redacted_id=ids.primary.scheme is IdScheme.FILE and has_redacted_id(elf),
+        build=None if told is None else told.build,
     )

@@ -81,6 +81,27 @@ def test_an_id_that_names_nothing_or_can_not_be_a_file_name_is_passed_over(note:
     assert identified(elf([TEXT], notes=[note])).identity.primary.scheme is IdScheme.FILE
 
 
+@pytest.mark.parametrize(
+    "whole",
+    [
+        "4976e6500ffe27c99db6bfc5dabb045d27ccf7b0",
+        "b78919aff001d8366249403a2544fba2d833084f",
+        "498919aff001d8366249403a2544fba2d833084f",
+    ],
+    ids=["go1.22.10", "go1.24.11", "go1.27.3"],
+)
+def test_an_id_that_go_makes_of_the_word_in_place_of_its_own_is_none(whole: str) -> None:
+    word = Note("Go", 4, b"redacted\0")
+    made_of_it = Note("GNU", 3, bytes.fromhex(whole))
+    found = identified(elf([TEXT], notes=[made_of_it, word]))
+    assert found.identity.primary.scheme is IdScheme.FILE
+    assert found.has_redacted_id
+    linked_with_one = identified(elf([TEXT], notes=[Note("GNU", 3, BUILD_ID), word]))
+    assert linked_with_one.identity.primary.value == BUILD_ID.hex()
+    assert not linked_with_one.has_redacted_id
+    assert identified(elf([TEXT], notes=[made_of_it])).identity.primary.value == whole
+
+
 def test_the_build_id_of_a_kernel_lies_in_its_notes_section_among_others() -> None:
     notes = note_bytes([Note("Xen", 6, b"linux"), Note("GNU", 3, BUILD_ID), Note("Linux", 0x101, bytes(4))])
     kernel = elf([TEXT, Section(".notes", notes, type=NOTE, flags=ALLOC, alignment=4)])

@@ -19,6 +19,14 @@ NT_GO_BUILD_ID = 4
 NO_GO_ID = "redacted"
 """What Bazel's rules write in place of every Go build id."""
 
+_MADE_OF_NO_GO_ID = frozenset(
+    digest[1:20]
+    for whole in (hashlib.sha256(NO_GO_ID.encode()).digest(),)
+    for digest in (whole, bytes(byte ^ 0xFF for byte in whole))
+)
+"""A GNU build-id that Go's linker makes of its own id (``-B gobuildid``), without the first byte, which differs by version: it stands for
+every program that has none."""
+
 FILE_ID_PART_BYTES = 4096
 
 MAX_DEBUG_LINK_BYTES = 1 << 16
@@ -109,20 +117,32 @@ def identity(elf: ElfFile) -> Identity:
     An id that is damaged or unheard of is passed over.
     """
     found: dict[IdScheme, SymbolId] = {}
+    redacted = False
     for name, kind, desc in elf.notes():
         if name == "GNU" and kind == NT_GNU_BUILD_ID:
             # A linker that was told to leave room for an id and never filled it leaves zeros: the id of nothing.
             candidate = _symbol_id(IdScheme.GNU, desc.hex()) if any(desc) else None
         elif name == "Go" and kind == NT_GO_BUILD_ID:
             text = desc.rstrip(b"\0").decode("latin-1")
-            candidate = _symbol_id(IdScheme.GO, text.replace("/", "~")) if text != NO_GO_ID else None
+            redacted = text == NO_GO_ID
+            candidate = None if redacted else _symbol_id(IdScheme.GO, text.replace("/", "~"))
         else:
             continue
         if candidate is not None:
             found.setdefault(candidate.scheme, candidate)
+    if redacted and IdScheme.GNU in found and bytes.fromhex(found[IdScheme.GNU].value)[1:] in _MADE_OF_NO_GO_ID:
+        del found[IdScheme.GNU]
     found[IdScheme.FILE] = file_id(elf)
     primary, *aliases = (found[scheme] for scheme in IdScheme if scheme in found)
     return Identity(primary=primary, aliases=tuple(aliases))
+
+
+def has_redacted_id(elf: ElfFile) -> bool:
+    """Whether its Go build id is the word that stands in many programs instead of one."""
+    return any(
+        name == "Go" and kind == NT_GO_BUILD_ID and desc.rstrip(b"\0") == NO_GO_ID.encode()
+        for name, kind, desc in elf.notes()
+    )
 
 
 def _symbol_id(scheme: IdScheme, value: str) -> SymbolId | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from uploader.model import Figures, Identity, Provenance, Shortfall, Source
+from uploader.model import Build, Figures, Identity, Provenance, Shortfall, Source
 from uploader.protocol.wire import json_text
 from uploader.protocol.wire.document import Document
 from uploader.protocol.wire.json_text import Json, MalformedMessage, NotUnicode
@@ -90,6 +90,7 @@ IDENTITY = Document("IdentityDocument", Identity, primary=ID, aliases=Several(ID
 FIGURES = _FiguresDocument("FiguresDocument", Figures, inline_bytes=Optional(COUNT))
 SHORTFALL = Document("ShortfallDocument", Shortfall, evidence=Several(TEXT, limit=MAX_EVIDENCE))
 PROVENANCE = Document("Provenance", Provenance, renamed={"revision": "source_revision"})
+BUILD = Document("Build", Build)
 WARNINGS = _Warnings(TEXT)
 MANIFEST = _ManifestDocument(
     "ManifestDocument",
@@ -101,6 +102,7 @@ MANIFEST = _ManifestDocument(
     figures=FIGURES,
     warnings=WARNINGS,
     shortfall=Optional(SHORTFALL),
+    build=Optional(BUILD),
 )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from uploader.protocol.wire.artifacts import FIGURES, IDENTITY, MANIFEST, MAX_EVIDENCE, SHORTFALL, WARNINGS
+from uploader.protocol.wire.artifacts import BUILD, FIGURES, IDENTITY, MANIFEST, MAX_EVIDENCE, SHORTFALL, WARNINGS
 from uploader.protocol.wire.document import Document
 from uploader.protocol.wire.json_text import MalformedMessage
 from uploader.protocol.wire.kinds import KIND, LIMIT, SHA256, TEXT, Choice, Optional, Several, an_array, an_object
@@ -102,6 +102,7 @@ DOCUMENTS: tuple[Document[Any], ...] = (
     IDENTITY,
     FIGURES,
     SHORTFALL,
+    BUILD,
     MANIFEST,
     CAPABILITIES,
     QUESTION,
