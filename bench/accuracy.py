@@ -37,6 +37,7 @@ import cores
 import covered
 import inputs
 import linked
+import page
 from agreement import DISAGREEMENTS, GSYMUTIL
 
 PAGE = inputs.ROOT / "docs" / "accuracy.md"
@@ -278,10 +279,7 @@ def _row(one: Mapping[str, Any]) -> str:
 
 def write_page(results: Sequence[Mapping[str, Any]]) -> None:
     """Puts the table between the page's markers."""
-    text = PAGE.read_text() if PAGE.exists() else f"{BEGIN}\n{END}\n"
-    before, rest = text.split(BEGIN, 1)
-    after = rest.split(END, 1)[1]
-    PAGE.write_text(f"{before}{BEGIN}\n{table(results)}\n{END}{after}")
+    PAGE.write_text(page.put(PAGE.read_text() if PAGE.exists() else "", table(results), BEGIN, END))
 
 
 def main() -> int:

@@ -38,7 +38,7 @@ import sys
 import tempfile
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -238,22 +238,26 @@ def frame(function: str, path: str, line: int) -> Frame:
     return Frame(function, file, line) if file and line else Frame(function)
 
 
-def parse_location(text: str) -> tuple[Frame, int]:
+MakeFrame = Callable[[str, str, int], Frame]
+"""What makes a comparable frame of a function, a path and a line."""
+
+
+def parse_location(text: str, made: MakeFrame = frame) -> tuple[Frame, int]:
     """Reads ``NAME[ + OFFSET][ @ PATH:LINE]`` as llvm-gsymutil prints it; gives the frame and the offset.
 
     A name may hold spaces and " @ ": the offset tells where it ends, else the first " @ " with a rooted path behind it, else the last.
     """
     if match := _WITH_OFFSET.fullmatch(text):
-        return frame(match["name"], match["path"] or "", int(match["line"] or 0)), int(match["offset"])
+        return made(match["name"], match["path"] or "", int(match["line"] or 0)), int(match["offset"])
     splits = [(text[: at.start()], text[at.end() :]) for at in re.finditer(" @ ", text)]
     places = [(name, place) for name, rest in splits if (place := _PLACE.fullmatch(rest))]
     if not places:
-        return frame(text, "", 0), 0
+        return made(text, "", 0), 0
     name, place = next((pair for pair in places if _ROOTED.match(pair[1]["path"])), places[-1])
-    return frame(name, place["path"], int(place["line"])), 0
+    return made(name, place["path"], int(place["line"])), 0
 
 
-def parse_gsymutil(lines: Iterable[str]) -> Iterator[tuple[int, Answer]]:
+def parse_gsymutil(lines: Iterable[str], made: MakeFrame = frame) -> Iterator[tuple[int, Answer]]:
     """Reads what ``llvm-gsymutil --addresses-from-stdin`` prints: a block of lines for each address, innermost frame first."""
     address: int | None = None
     locations: list[str] = []
@@ -261,24 +265,24 @@ def parse_gsymutil(lines: Iterable[str]) -> Iterator[tuple[int, Answer]]:
         text = line.rstrip("\n")
         if match := _LOOKUP.fullmatch(text):
             if address is not None:
-                yield address, _gsym_answer(address, locations)
+                yield address, _gsym_answer(address, locations, made)
             address, locations = int(match[1], 16), [match[2]]
         elif text.strip() and address is not None:
             locations.append(text.strip())
     if address is not None:
-        yield address, _gsym_answer(address, locations)
+        yield address, _gsym_answer(address, locations, made)
 
 
-def _gsym_answer(address: int, locations: Sequence[str]) -> Answer:
+def _gsym_answer(address: int, locations: Sequence[str], made: MakeFrame) -> Answer:
     if locations[0].startswith("error: "):
         error = locations[0].removeprefix("error: ")
         return NOTHING if error.endswith("is not in GSYM") else Answer(error=error.replace(f"{address:#x}", "ADDRESS"))
-    parsed = [parse_location(text.removesuffix(" [inlined]")) for text in locations[:-1]]
-    outermost, offset = parse_location(locations[-1])
+    parsed = [parse_location(text.removesuffix(" [inlined]"), made) for text in locations[:-1]]
+    outermost, offset = parse_location(locations[-1], made)
     return Answer(frames=(*(one for one, _ in parsed), outermost), start=address - offset)
 
 
-def parse_symbolizer(lines: Iterable[str]) -> Iterator[tuple[int, Answer]]:
+def parse_symbolizer(lines: Iterable[str], made: MakeFrame = frame) -> Iterator[tuple[int, Answer]]:
     """Reads what ``llvm-symbolizer --output-style=JSON --inlines`` prints: a document on each line."""
     for line in lines:
         if not line.strip():
@@ -290,7 +294,7 @@ def parse_symbolizer(lines: Iterable[str]) -> Iterator[tuple[int, Answer]]:
             continue
         symbols = document["Symbol"]
         frames = tuple(
-            frame(without_version(symbol["FunctionName"].replace("??", "")), symbol["FileName"], symbol["Line"])
+            made(without_version(symbol["FunctionName"].replace("??", "")), symbol["FileName"], symbol["Line"])
             for symbol in symbols
         )
         if not any(one.function or one.file for one in frames):
@@ -499,7 +503,7 @@ def convert(path: Path, out: Path, *, converter: str) -> None:
 def ask(command: Sequence[str], questions: Iterable[str], *, exits: Sequence[int] = (0,)) -> Iterator[str]:
     """The lines that one process answers to all the questions on its stdin; `RuntimeError` where it exits otherwise."""
     with tempfile.TemporaryFile("w+") as stdin:
-        stdin.write("\n".join(questions) + "\n")
+        stdin.writelines(f"{question}\n" for question in questions)
         stdin.seek(0)
         with subprocess.Popen(
             command, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace"
@@ -511,16 +515,17 @@ def ask(command: Sequence[str], questions: Iterable[str], *, exits: Sequence[int
             raise RuntimeError(f"{command[0]} exited {process.returncode}: {complaint.strip()[-2000:]}")
 
 
-def ask_gsymutil(gsym: Path, addresses: Sequence[int]) -> dict[int, Answer]:
+def ask_gsymutil(gsym: Path, addresses: Sequence[int], made: MakeFrame = frame) -> dict[int, Answer]:
     """What llvm-gsymutil reads from a GSYM file for each address."""
     path = gsym.resolve()
-    return dict(parse_gsymutil(ask([GSYMUTIL, "--addresses-from-stdin"], (f"{one:#x} {path}" for one in addresses))))
+    answers = ask([GSYMUTIL, "--addresses-from-stdin"], (f"{one:#x} {path}" for one in addresses))
+    return dict(parse_gsymutil(answers, made))
 
 
-def ask_symbolizer(binary: Path, addresses: Sequence[int]) -> dict[int, Answer]:
+def ask_symbolizer(binary: Path, addresses: Sequence[int], made: MakeFrame = frame) -> dict[int, Answer]:
     """What llvm-symbolizer reads from the DWARF and the symbol table of an ELF file for each address."""
     command = [SYMBOLIZER, f"--obj={binary}", "--output-style=JSON", "--inlines", "--no-demangle", "--relative-address"]
-    return dict(parse_symbolizer(ask(command, (f"{one:#x}" for one in addresses))))
+    return dict(parse_symbolizer(ask(command, (f"{one:#x}" for one in addresses)), made))
 
 
 def ask_eu_addr2line(binary: Path, addresses: Sequence[int]) -> dict[int, Answer]:

@@ -39,6 +39,17 @@ class Coverage:
 
 def measure(gsym: Path, sections: Ranges) -> Coverage:
     """Counts within ``sections``, the executable ones; a function ends with the section that it starts in, at the latest."""
+    count, functions, lines = spoken_for(gsym, sections)
+    return Coverage(
+        functions=count,
+        executable_bytes=union_bytes(sections),
+        function_bytes=union_bytes(functions),
+        line_bytes=union_bytes(lines),
+    )
+
+
+def spoken_for(gsym: Path, sections: Ranges) -> tuple[int, Ranges, Ranges]:
+    """How many functions a GSYM file has, and where in ``sections`` it has a function, and a line."""
     data = gsym.read_bytes()
     order = "<" if data[:4] == b"MYSG" else ">"
     magic, version, width, _, base, count, _, _ = struct.unpack_from(order + "IHBBQIII", data)
@@ -63,12 +74,7 @@ def measure(gsym: Path, sections: Ranges) -> Coverage:
         end = min(start + size if size else following.get(start, limit), limit)
         functions.append((start, end))
         lines += _line_ranges(data, order, info + 8, start, end)
-    return Coverage(
-        functions=count,
-        executable_bytes=union_bytes(sections),
-        function_bytes=union_bytes(functions),
-        line_bytes=union_bytes(lines),
-    )
+    return count, functions, lines
 
 
 def union_bytes(ranges: Iterable[tuple[int, int]]) -> int:

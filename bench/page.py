@@ -32,17 +32,19 @@ def write(docs: Path, results: Mapping[str, Any]) -> None:
     text = path.read_text() if path.exists() else ""
     for name, render in SECTIONS.items():
         if name in results:
-            begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
-            if begin not in text:
-                text += f"\n{begin}\n{end}\n"
-            before, rest = text.split(begin, 1)
-            after = rest.split(end, 1)[1]
-            text = (
-                f"{before}{begin}\n{render(results[name])}\n\n{circumstances(results[name]['measured'])}\n{end}{after}"
-            )
+            section = f"{render(results[name])}\n\n{circumstances(results[name]['measured'])}"
+            text = put(text, section, f"<!-- {name}: begin -->", f"<!-- {name}: end -->")
     path.write_text(text)
     if "growth" in results:
         (docs / PLOT).write_text(growth.plot(results["growth"]["found"]))
+
+
+def put(text: str, section: str, begin: str, end: str) -> str:
+    """A page's text with a section between its markers, which are added at the end where the page has none."""
+    if begin not in text:
+        text += f"\n{begin}\n{end}\n"
+    before, rest = text.split(begin, 1)
+    return f"{before}{begin}\n{section}\n{end}{rest.split(end, 1)[1]}"
 
 
 def circumstances(measured: Mapping[str, Any]) -> str:
