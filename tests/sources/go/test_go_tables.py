@@ -127,6 +127,27 @@ def test_inlined_calls_come_back_with_their_call_sites(
     ]
 
 
+@VERSIONS
+def test_lines_and_calls_without_code_are_passed_over(version: str) -> None:
+    rows = [
+        Row(0, "/src/main.go", 7),
+        *(Row(0x10, "/src/main.go", line) for line in (8, 9, 10)),
+        Row(0x30, "/src/main.go", 11),
+    ]
+    calls = [Call("lib.helper", 8, -1, "/src/main.go", 7), Call("lib.none", 8, -1, "/src/main.go", 7)]
+    runs = [Run(0x10, -1), Run(0x10, 1), Run(0x20, 0), Run(0x40, -1)]
+    ((_, *place, told_rows, told_calls),) = told(
+        read(program([MAIN._replace(rows=rows, calls=calls, runs=runs)], version=version))
+    )
+    assert place == [TEXT, TEXT + 0x40]
+    assert told_rows == [
+        (TEXT, "/src/main.go", 7),
+        (TEXT + 0x10, "/src/main.go", 10),
+        (TEXT + 0x30, "/src/main.go", 11),
+    ]
+    assert told_calls == [(1, "lib.helper", "/src/main.go", 7, [(TEXT + 0x10, TEXT + 0x20)])]
+
+
 @pytest.mark.parametrize("moved", [1, 2, 4], ids=["1.26", "between", "1.27"])
 def test_trees_are_found_where_newer_linkers_put_them(moved: int) -> None:
     found = told(read(program([INLINED], moved=moved)))

@@ -76,7 +76,7 @@ class InlineTrees(NumberReader):
         try:
             self._read_runs(runs)
             for i in range(self.runs.count):
-                if self.runs.call[i] >= 0:
+                if self.runs.call[i] >= 0 and self.runs.end[i] > start:
                     self._mark(start, self.runs.end[i], self.runs.call[i])
                 start = self.runs.end[i]
             self._put_calls(entry)
@@ -96,7 +96,7 @@ class InlineTrees(NumberReader):
             raise IndexError
         while pc < self.size:
             change = self.uleb(p)
-            if change == 0 and self.runs.count > 0:
+            if change == 0 and pc > 0:
                 break
             value += change_of(change)
             pc += self.uleb(self.position) * self.quantum

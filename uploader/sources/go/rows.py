@@ -62,7 +62,8 @@ class FunctionRows(NumberReader):
                 line_at = self.position
                 self.steps += 1
                 if line_end <= pc:
-                    break
+                    # The assembler's instructions without bytes leave lines without code.
+                    continue
             while pc >= file_end and file_at >= 0:
                 change = self.uleb(file_at)
                 if change == 0 and file_end > 0:
