@@ -10,8 +10,10 @@ Between functions stands padding, which nobody's line is: bytes of the machine's
 from __future__ import annotations
 
 import tempfile
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +26,7 @@ import agreement
 import covered
 import inputs
 import page
-from agreement import Frame
+from agreement import Answer, Frame
 
 READER = "functions.go"
 INT3 = 0xCC
@@ -116,18 +118,12 @@ def measure(name: str, *, addresses: int, seed: int) -> dict[str, Any]:
         agreement.convert(path, gsym, converter="symup")
         _, with_function, with_line = covered.spoken_for(gsym, [code])
         ours = agreement.ask_gsymutil(gsym, [*drawn, *functions], whole_frame)
-    in_code = {one: ours[one] for one in drawn if ours[one].names_function}
-    pairs = {
-        one: Frame(answer.frames[-1].function, answer.frames[0].file, answer.frames[0].line)
-        for one, answer in in_code.items()
-    }
+    padding = text.padding(sorted(functions))
+    pairs = {one: _ends(ours[one]) for one in drawn if not _lies_in(padding, one)}
     voices = {"gosym": gosym}
     if text.is_section:
         voices["addr2line"] = ask_addr2line(path, drawn)
-    padding = text.padding(sorted(functions))
-    named = sum(
-        ours[start].names_function and ours[start].frames[-1].function == known for start, known in functions.items()
-    )
+    named = sum(_ends(ours[start]).function == known for start, known in functions.items())
     return {
         "program": name,
         "machine": text.machine,
@@ -139,6 +135,18 @@ def measure(name: str, *, addresses: int, seed: int) -> dict[str, Any]:
         "line_percent": _share(code, with_line, padding),
         "voices": {voice: _sides(pairs, places) for voice, places in voices.items()},
     }
+
+
+def _ends(answer: Answer) -> Frame:
+    """The outermost function of an answer, with its innermost place."""
+    if not answer.frames:
+        return Frame("")
+    return Frame(answer.frames[-1].function, answer.frames[0].file, answer.frames[0].line)
+
+
+def _lies_in(ranges: Sequence[tuple[int, int]], address: int) -> bool:
+    at = bisect_right(ranges, address, key=itemgetter(0)) - 1
+    return at >= 0 and address < ranges[at][1]
 
 
 def _share(code: tuple[int, int], spoken_for: covered.Ranges, padding: covered.Ranges) -> float:
@@ -154,7 +162,7 @@ def whole_frame(function: str, path: str, line: int) -> Frame:
 
 
 def _sides(ours: Mapping[int, Frame], places: Mapping[int, Frame]) -> dict[str, Any]:
-    """How many of our answers a voice tells too: functions, and innermost places."""
+    """How many of our answers for code a voice tells too: functions, and innermost places."""
     differing = [one for one, frame in ours.items() if frame != places[one]]
     return {
         "addresses": len(ours),
