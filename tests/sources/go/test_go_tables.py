@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import struct
 from typing import Any
 
 import pytest
@@ -289,3 +290,33 @@ def test_gos_note_tells_of_a_table_that_no_section_names(place: dict[str, Any]) 
     assert extracted.figures.quality is Quality.FULL
     with ElfFile.from_bytes(program([INLINED], **place)) as elf:
         assert not GoTable().present_in(elf)
+
+
+def garbled(data: bytes, magic: int) -> bytes:
+    """A program as garble leaves it: another magic, and in each function's record another entry."""
+    out = bytearray(data)
+    (at,) = [at for at in range(0, len(data), 16) if data[at : at + 6] == struct.pack("<IH", 0xFFFFFFF1, 0)]
+    struct.pack_into("<I", out, at, magic)
+    count, functions = struct.unpack_from("<Q", data, at + 8)[0], struct.unpack_from("<8Q", data, at + 8)[7]
+    for number in range(count):
+        entry, record = struct.unpack_from("<2I", data, at + functions + 8 * number)
+        struct.pack_into("<I", out, at + functions + record, entry ^ 0x5A5A5A5A)
+    return bytes(out)
+
+
+def test_what_garble_has_changed_is_read_and_told() -> None:
+    data = program([INLINED, OTHER])
+    found = read(garbled(data, 0x6D87CD27))
+    assert told(found) == told(read(data))
+    assert found.warnings == (
+        "garble has hashed the names, files and lines of its Go code: `garble reverse` tells what they were",
+    )
+    with pytest.raises(MalformedGoTable, match="no version that is known"):
+        read(garbled(data, 0xFFFFFFEF))
+    with pytest.raises(MalformedGoTable, match="where its code begins"):
+        read(garbled(program([INLINED], module=False), 0x6D87CD27))
+
+
+def test_no_table_of_an_unknown_magic_is_searched_for() -> None:
+    with ElfFile.from_bytes(garbled(program([MAIN], section=".renamed"), 0x6D87CD27)) as elf:
+        assert find_table(elf) is None

@@ -47,12 +47,14 @@ def find_table(elf: ElfFile) -> FoundTable | None:
     image = LoadedImage(elf)
     trouble: MalformedGoTable | None = None
     tried = 0
-    for address, raw in _candidates(elf, image):
+    named = any(map(elf.has_filled, SECTIONS))
+    for address, raw in _named(elf) if named else _scanned(elf, image):
         try:
             # What the loader puts into a table may be its header's start of the code, and entries of older layouts.
-            read_header(raw, little_endian=elf.little_endian)
+            read_header(raw, little_endian=elf.little_endian, garbled=named)
             tried += 1
-            return _placed(image, address, image.patched(address, raw), little_endian=elf.little_endian)
+            data = image.patched(address, raw)
+            return _placed(image, address, data, read_header(data, little_endian=elf.little_endian, garbled=named))
         except MalformedGoTable as error:
             trouble = trouble or error
         if tried >= MAX_TRIED:
@@ -62,16 +64,16 @@ def find_table(elf: ElfFile) -> FoundTable | None:
     return None
 
 
-def _candidates(elf: ElfFile, image: LoadedImage) -> Iterator[tuple[int, memoryview]]:
-    """(address, bytes) of what may be the table: its section; without one, whatever loaded data begins like a header."""
-    named = False
+def _named(elf: ElfFile) -> Iterator[tuple[int, memoryview]]:
+    """(address, bytes) of the sections that are called so."""
     for name in SECTIONS:
         section = elf.section(name)
         if section is not None and elf.has_filled(name):
-            named = True
             yield section.address, elf.contents(section)
-    if named:
-        return
+
+
+def _scanned(elf: ElfFile, image: LoadedImage) -> Iterator[tuple[int, memoryview]]:
+    """(address, bytes) of whatever loaded data begins like a header."""
     for address, view in image.segments(code=False):
         data = bytes(view)
         for magic in magics(little_endian=elf.little_endian):
@@ -82,15 +84,14 @@ def _candidates(elf: ElfFile, image: LoadedImage) -> Iterator[tuple[int, memoryv
                 at = data.find(magic + b"\0\0", at + 1)
 
 
-def _placed(image: LoadedImage, address: int, data: memoryview, *, little_endian: bool) -> FoundTable:
-    header = read_header(data, little_endian=little_endian)
+def _placed(image: LoadedImage, address: int, data: memoryview, header: Header) -> FoundTable:
     if not header.layout.relative:
         # Functions refer to their trees by address, and all of them lie in one segment with the table.
         base, trees = image.segment_of(address)
         return FoundTable(data=data, header=header, text_start=0, trees=trees, trees_base=base)
     words = _module(image, address, header)
     if words is None:
-        if not header.text_start:
+        if header.garbled or not header.text_start:
             raise MalformedGoTable("has no module's data that says where its code begins")
         return FoundTable(data=data, header=header, text_start=header.text_start, trees=None)
     return FoundTable(

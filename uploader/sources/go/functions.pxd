@@ -12,7 +12,7 @@ cdef class FunctionReader(NumberReader):
     cdef FunctionNames names
     cdef FunctionRows rows
     cdef InlineTrees inlines
-    cdef bint relative, unit_files, has_trees
+    cdef bint relative, unit_files, has_trees, garbled
     cdef int entry_bytes, pointer_bytes
     cdef long long functions_at, records_at, tables_at, start_line_at, steps_left
     cdef unsigned long long text_start, trees_base

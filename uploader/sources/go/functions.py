@@ -65,6 +65,7 @@ class FunctionReader(NumberReader):
         self.trees_base = found.trees_base
         self.relative = layout.relative
         self.unit_files = layout.unit_files
+        self.garbled = header.garbled
         self.entry_bytes = header.entry_bytes
         self.pointer_bytes = header.pointer_bytes
         self.functions_at = header.functions_at
@@ -115,7 +116,7 @@ class FunctionReader(NumberReader):
         ):
             raise IndexError
         p: cython.longlong = self.records_at + cython.cast(cython.longlong, record)
-        if self.fixed(p, self.entry_bytes) != entry:
+        if self.fixed(p, self.entry_bytes) != entry and not self.garbled:
             raise IndexError
         p += self.entry_bytes
         name: cython.uint = self.names.number(self.fixed(p, 4))

@@ -15,6 +15,8 @@ MAGIC_GO_1_2 = 0xFFFFFFFB
 MAGIC_GO_1_16 = 0xFFFFFFFA
 MAGIC_GO_1_18 = 0xFFFFFFF0
 MAGIC_GO_1_20 = 0xFFFFFFF1
+LEAST_MAGIC = 0xFFFFFF00
+"""Magics have counted down, so that a later Go's would lie here, too; garble takes any number at all."""
 
 QUANTA = (1, 2, 4)
 """How many bytes the shortest instruction of a machine takes."""
@@ -70,6 +72,8 @@ class Header:
     """What a table says of itself. Offsets count from its first byte."""
 
     layout: Layout
+    garbled: bool
+    """Garble made the magic its own, and the entries in functions' records; those of ``ftab`` it leaves."""
     size_bytes: int
     """The size of the whole table, as far as it is known."""
     little_endian: bool
@@ -120,8 +124,11 @@ def magics(*, little_endian: bool) -> Iterator[bytes]:
         yield layout.magic.to_bytes(4, order)  # type: ignore[arg-type]  # one of the two words
 
 
-def read_header(data: memoryview, *, little_endian: bool) -> Header:
-    """The header of a table, which ``data`` begins with. Raises `MalformedGoTable` where it contradicts itself or the bytes."""
+def read_header(data: memoryview, *, little_endian: bool, garbled: bool = False) -> Header:
+    """The header of a table, which ``data`` begins with. Raises `MalformedGoTable` where it contradicts itself or the bytes.
+
+    One that may be ``garbled`` is of the newest layout where its magic is far from all that Go has had.
+    """
     order = "little" if little_endian else "big"
 
     def number(at: int, size_bytes: int) -> int:
@@ -131,6 +138,8 @@ def read_header(data: memoryview, *, little_endian: bool) -> Header:
         raise MalformedGoTable("is cut off in its header")
     magic = number(0, 4)
     layout = next((one for one in LAYOUTS if one.magic == magic), None)
+    if layout is None and garbled and magic < LEAST_MAGIC:
+        layout = GO_1_20
     quantum, pointer_bytes = data[6], data[7]
     if layout is None or data[4] or data[5] or quantum not in QUANTA or pointer_bytes not in (4, 8):
         raise MalformedGoTable("has a header of no version that is known")
@@ -149,7 +158,7 @@ def read_header(data: memoryview, *, little_endian: bool) -> Header:
         if files_at + 4 > len(data):
             raise MalformedGoTable("has its files beyond its end")
         return Header(
-            layout=layout, size_bytes=len(data), little_endian=little_endian, quantum=quantum,
+            layout=layout, garbled=False, size_bytes=len(data), little_endian=little_endian, quantum=quantum,
             pointer_bytes=pointer_bytes, function_count=count,
             text_start=0, names_at=0, units_at=0, units_end=0, files_at=files_at,
             files_end=min(files_at + 4 * number(files_at, 4), len(data)), values_at=0, functions_at=functions_at,
@@ -161,8 +170,8 @@ def read_header(data: memoryview, *, little_endian: bool) -> Header:
     if functions_at + (2 * count + 1) * entry_bytes > len(data):
         raise MalformedGoTable(f"is too short for its {count} functions")
     return Header(
-        layout=layout, size_bytes=len(data), little_endian=little_endian, quantum=quantum,
-            pointer_bytes=pointer_bytes, function_count=count,
+        layout=layout, garbled=magic != layout.magic, size_bytes=len(data), little_endian=little_endian, quantum=quantum,
+        pointer_bytes=pointer_bytes, function_count=count,
         text_start=text_start, names_at=names_at, units_at=units_at, units_end=files_at, files_at=files_at,
         files_end=values_at, values_at=values_at, functions_at=functions_at,
     )  # fmt: skip

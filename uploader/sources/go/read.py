@@ -11,6 +11,8 @@ from uploader.sources.go.layouts import Header
 from uploader.sources.port import ColumnsRead, Reading
 from uploader.symbols.columns import SourceColumns
 
+GARBLED = "garble has hashed the names, files and lines of its Go code: `garble reverse` tells what they were"
+
 
 def read_go(table: FoundTable, reading: Reading) -> ColumnsRead:
     """The columns of a table, but for functions that better sources have. Raises `MalformedGoTable` where nothing sound can be had."""
@@ -51,7 +53,7 @@ def read_go(table: FoundTable, reading: Reading) -> ColumnsRead:
         sequence_table=array(TYPE_INDEX, range(count)),
     )
     lost_functions, lost_calls = reader.losses()
-    warnings = []
+    warnings = [GARBLED] if header.garbled else []
     if lost_functions:
         warnings.append(f"{lost_functions} of {header.function_count} functions of Go's table could not be read")
     if lost_calls:
