@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from tests.writers import split_debug
 from tests.writers.debuginfod_server import debuginfod, scripted
-from tests.writers.elf_writer import CODE, NOBITS, NT_GNU_BUILD_ID, Note, Section, Symbol, elf
+from tests.writers.elf_writer import CODE, NOBITS, NT_GNU_BUILD_ID, Note, Section, Symbol, elf, upx_packed
 from uploader.destinations.folder import FolderDestination
 from uploader.errors import InputError, UsageError
 from uploader.gsym.decode import decode
@@ -518,6 +518,15 @@ def test_stubs_alone_are_no_symbols(tmp_path: Path) -> None:
     (outcome,) = finished.outcomes
     assert (outcome.decision, outcome.reason) == (Decision.SKIPPED, "no function symbols in it")
     assert outcome.warnings[0].startswith("no DWARF: stripped, by `strip` or the linker's -s; no debug file")
+
+
+def test_of_a_packed_program_only_that_is_told(tmp_path: Path) -> None:
+    (tmp_path / "app").write_bytes(upx_packed())
+    plan = Plan(paths=[tmp_path / "app"], jobs=1, allow_empty=True, conversion=Conversion(debug=NOWHERE))
+    (outcome,) = convert(plan, tmp_path / "o", progress=Silent()).outcomes
+    assert outcome.decision is Decision.SKIPPED
+    assert outcome.warnings == ("packed by UPX: its code and all that speaks of it lie compressed in the file",)
+    assert outcome.remedy == "Give the file as it was before it was packed, or unpack a copy of it: upx -d FILE."
 
 
 def test_a_companion_that_breaks_meanwhile_is_left_out_with_a_warning(whole: Path, tmp_path: Path) -> None:

@@ -292,3 +292,11 @@ def _program_header(segment: Segment, places: dict[str, tuple[int, Section, int]
         segment.flags,
         segment.alignment,
     )
+
+
+def upx_packed(*, notes: Sequence[Note] = ()) -> bytes:
+    """A file as UPX leaves it: no section headers, what is loaded compressed, and at the end UPX's header with the place of all that."""
+    code = Section(".text", bytes(range(256)) * 4, flags=CODE, address=0x401000)
+    segments = [Segment(LOAD, 5, section=".text"), *[Segment(NOTE_SEGMENT, 4, section=".note")] * bool(notes)]
+    header = b"UPX!" + bytes([13, 22, 2, 10]) + struct.pack("<5I4B", 1, 2, 4096, 1024, 4096, 0x49, 0, 0, 45)
+    return elf([code], segments=segments, notes=notes, section_headers=False) + header + struct.pack("<I", 0xF4)

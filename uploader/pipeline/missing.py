@@ -6,6 +6,7 @@ from uploader.inputs.companions import build_id_of
 from uploader.model import IdScheme, Quality, Source
 from uploader.objects.elf.headers import ET_REL
 from uploader.objects.elf.identity import NO_GO_ID
+from uploader.objects.elf.packed import PACKED
 from uploader.pipeline.artifact import Artifact, expected_quality
 from uploader.sources.identify import Identified
 
@@ -20,6 +21,7 @@ REMEDY_TIE = (
     "with it: tie them by `objcopy --add-gnu-debuglink=APP.debug APP`, or link with -Wl,--build-id before it is stripped."
 )
 REMEDY_BUILD = "Build with debug information: -g, or -g1 for lines only."
+REMEDY_UNPACK = "Give the file as it was before it was packed, or unpack a copy of it: upx -d FILE."
 REMEDY_FILES = (
     "Upload where the build left its .dwo files, or put the .dwp file (or what dwz made) beside the binary; "
     "--debug-dir names folders of them."
@@ -40,6 +42,8 @@ def missing_debug_info(artifact: Artifact, *, debuginfod: str = "") -> tuple[tup
     if artifact.has(Source.DWARF) or expected_quality(artifact.inputs, dwarf=False) is Quality.FULL:
         return (), None
     main = artifact.main
+    if main.packed:
+        return (PACKED,), REMEDY_UNPACK
     warnings = [f"no DWARF: {_why(main)}"]
     search = artifact.search
     if search is not None:
@@ -71,10 +75,10 @@ def nothing_ties(artifact: Artifact) -> bool:
 def missing_build_id(artifact: Artifact) -> tuple[tuple[str, ...], str | None]:
     """A warning and a remedy for a program that only an id of its very bytes stands for; none for others.
 
-    An object file is not what runs, and is never stripped apart from what is linked of it.
+    An object file is not what runs, and is never stripped apart from what is linked of it; what a packed one has can't be seen.
     """
     main = artifact.main
-    if artifact.identity.primary.scheme is not IdScheme.FILE or main.kind == ET_REL:
+    if artifact.identity.primary.scheme is not IdScheme.FILE or main.kind == ET_REL or main.packed:
         return (), None
     if main.has_redacted_id:
         word = f"no build-id but the word {NO_GO_ID!r}, which Bazel writes into every Go program"

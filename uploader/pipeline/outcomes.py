@@ -11,7 +11,7 @@ from uploader.judgement import UNSTRIPPED_ADVICE, exit_code
 from uploader.model import Decision, LeftOut, Outcome, Quality, Role
 from uploader.pipeline.artifact import Artifact
 from uploader.pipeline.limit import wants_memory
-from uploader.pipeline.missing import REMEDY_TIE, nothing_ties
+from uploader.pipeline.missing import REMEDY_TIE, REMEDY_UNPACK, nothing_ties
 from uploader.pipeline.processes import WorkerKilled
 from uploader.sources.identify import Identified
 from uploader.values import frozen, replace
@@ -76,6 +76,7 @@ def skipped(file: Identified, reason: str) -> Outcome:
 
 def empty(artifact: Artifact, *, warnings: tuple[str, ...] = ()) -> Outcome:
     """The outcome of a file that holds nothing to look up."""
+    remedy = REMEDY_TIE if nothing_ties(artifact) else UNSTRIPPED_ADVICE
     return artifact.about(
         Outcome(
             path=artifact.path,
@@ -83,7 +84,7 @@ def empty(artifact: Artifact, *, warnings: tuple[str, ...] = ()) -> Outcome:
             reason=NO_FUNCTIONS,
             quality=Quality.NONE,
             warnings=warnings,
-            remedy=REMEDY_TIE if nothing_ties(artifact) else UNSTRIPPED_ADVICE,
+            remedy=REMEDY_UNPACK if artifact.main.packed else remedy,
         ),
     )
 

@@ -16,6 +16,7 @@ from uploader.objects.elf.identity import (
     identity,
     inflated_size_bytes,
 )
+from uploader.objects.elf.packed import packed_by_upx
 from uploader.objects.input import Input
 from uploader.sources.registry import present_in
 from uploader.values import frozen
@@ -38,6 +39,8 @@ class Identified:
     """The shape of the code, by address. Under one id, equal shapes are companions and different ones a conflict."""
     has_code_bytes: bool
     """The code is in this file; False for ``.debug`` files."""
+    packed: bool = False
+    """UPX has packed it: what it holds can't be seen."""
     debug_link: DebugLink | None = None
     dwarf_size_bytes: int = 0
     """How long its ``.debug_info`` claims to be once it is inflated: of two files, the one that tells more."""
@@ -71,6 +74,7 @@ def identify(elf: ElfFile) -> Identified:
         sources=present_in(elf),
         code_sections=code_sections(elf),
         has_code_bytes=has_code_bytes(elf),
+        packed=packed_by_upx(elf),
         debug_link=debug_link(elf),
         dwarf_size_bytes=dwarf_size_bytes(elf, ".debug_info"),
         inflated_size_bytes=inflated_size_bytes(elf),

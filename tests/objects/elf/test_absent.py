@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.writers.elf_writer import CODE, NOBITS, Section, Symbol, elf
+from tests.writers.elf_writer import CODE, NOBITS, Section, Symbol, elf, upx_packed
 from uploader.objects.elf.absent import absences
 from uploader.objects.elf.elf_file import ElfFile
 
@@ -39,6 +39,25 @@ NO_DEBUG = "no .debug_info: built without -g, stripped, or its debug information
             elf([TEXT], section_headers=False),
             ["no section headers, so that debug information can't be found, and of symbols only what the loader uses"],
             id="no section headers",
+        ),
+        pytest.param(
+            elf([TEXT, INFO, Section(".go_export", b"v3;")], symbols=MAIN),
+            [
+                "built by gccgo, which writes no table of Go's own: DWARF and symbol tables are all that tell of its code"
+            ],
+            id="gccgo",
+        ),
+        pytest.param(
+            elf([TEXT, INFO], symbols=[Symbol("tinygo_scanCurrentStack", 0x1000, 16)]),
+            [
+                "built by TinyGo, which writes no table of Go's own: DWARF and symbol tables are all that tell of its code"
+            ],
+            id="TinyGo",
+        ),
+        pytest.param(
+            upx_packed(),
+            ["packed by UPX: its code and all that speaks of it lie compressed in the file"],
+            id="packed",
         ),
     ],
 )
