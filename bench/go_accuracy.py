@@ -282,7 +282,8 @@ def jobs(parts: Iterable[str]) -> list[dict[str, str]]:
             found += [
                 {"part": part, "program": program, "toolchain": toolchain, "machine": ""}
                 for toolchain in go_builds.TOOLCHAINS
-                for program in go_builds.PROGRAMS
+                for program, made in go_builds.PROGRAMS.items()
+                if toolchain in made.toolchains
             ]
         elif part == "crossed":
             found += [

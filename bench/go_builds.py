@@ -12,7 +12,7 @@ import functools
 import os
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import inputs
@@ -46,20 +46,32 @@ class Program:
     debian: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
     cgo: bool = False
+    toolchains: tuple[str, ...] = TOOLCHAINS
+
+
+_ESBUILD = Program(
+    package="github.com/evanw/esbuild/cmd/esbuild",
+    debian=("golang-github-evanw-esbuild-dev", "golang-golang-x-sys-dev"),
+    flags=("-trimpath",),
+)
+_SQLITE = Program(package="rows.go", debian=("golang-github-mattn-go-sqlite3-dev", "libsqlite3-dev"), cgo=True)
+
+
+def _in_mode(program: Program, mode: str) -> Program:
+    return replace(program, flags=(*program.flags, f"-buildmode={mode}"), toolchains=(TOOLCHAINS[0], TOOLCHAINS[-1]))
 
 
 PROGRAMS = {
     "go": Program(package="cmd/go", cgo=True),
     "compile": Program(package="cmd/compile"),
     "vet": Program(package="cmd/vet"),
-    "esbuild": Program(
-        package="github.com/evanw/esbuild/cmd/esbuild",
-        debian=("golang-github-evanw-esbuild-dev", "golang-golang-x-sys-dev"),
-        flags=("-trimpath",),
-    ),
-    "sqlite": Program(package="rows.go", debian=("golang-github-mattn-go-sqlite3-dev", "libsqlite3-dev"), cgo=True),
+    "esbuild": _ESBUILD,
+    "sqlite": _SQLITE,
+    "esbuild-pie": _in_mode(_ESBUILD, "pie"),
+    "sqlite-c-shared": _in_mode(_SQLITE, "c-shared"),
+    "esbuild-plugin": _in_mode(replace(_ESBUILD, cgo=True), "plugin"),
 }
-"""By their names; of ``cgo`` are two, with C code behind Go's and linked by the system's linker."""
+"""By their names; those of ``cgo`` have C code behind Go's, and are linked by the system's linker."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,7 +163,7 @@ def main() -> int:
     options = parser.parse_args()
     failed = False
     for toolchain in options.toolchains:
-        for program in options.programs:
+        for program in (one for one in options.programs if toolchain in PROGRAMS[one].toolchains):
             for machine in options.machines:
                 try:
                     print(twins(program, toolchain=toolchain, machine=machine).stripped, flush=True)

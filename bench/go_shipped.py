@@ -112,7 +112,7 @@ def measure(name: str, *, addresses: int, seed: int) -> dict[str, Any]:
     functions, end, _ = ask_gosym(path, text.start, ())
     code = (text.start, end)
     drawn = agreement.Code(ranges=(code,), aliases={}).draw(addresses, seed)
-    _, _, gosym = ask_gosym(path, text.start, drawn)
+    _, _, gosym = ask_gosym(path, text.start, [*drawn, *functions])
     with tempfile.TemporaryDirectory(prefix="symup-go.") as folder:
         gsym = Path(folder) / "ours.gsym"
         agreement.convert(path, gsym, converter="symup")
@@ -123,14 +123,14 @@ def measure(name: str, *, addresses: int, seed: int) -> dict[str, Any]:
     voices = {"gosym": gosym}
     if text.is_section:
         voices["addr2line"] = ask_addr2line(path, drawn)
-    named = sum(_ends(ours[start]).function == known for start, known in functions.items())
+    same = sum(_ends(ours[start]) == gosym[start] for start in functions)
     return {
         "program": name,
         "machine": text.machine,
         "cgo": not text.is_section,
         "size_bytes": path.stat().st_size,
         "functions_of_table": len(functions),
-        "functions_same": named,
+        "functions_same": same,
         "function_percent": _share(code, with_function, padding),
         "line_percent": _share(code, with_line, padding),
         "voices": {voice: _sides(pairs, places) for voice, places in voices.items()},
@@ -175,7 +175,7 @@ def _sides(ours: Mapping[int, Frame], places: Mapping[int, Frame]) -> dict[str, 
 def table(results: Sequence[Mapping[str, Any]]) -> str:
     """The page's table of shipped programs."""
     head = (
-        *("program", "machine", "MB", "functions", "of these as in gosym", "code with a function %", "with a line %"),
+        *("program", "machine", "MB", "functions", "with name, file and first line as in gosym", "code with a function %", "with a line %"),
         *("addresses", "functions as in gosym", "lines", "functions as in addr2line", "lines"),
     )
     return page.table(head, map(row, results))
