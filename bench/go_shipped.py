@@ -175,7 +175,15 @@ def _sides(ours: Mapping[int, Frame], places: Mapping[int, Frame]) -> dict[str, 
 def table(results: Sequence[Mapping[str, Any]]) -> str:
     """The page's table of shipped programs."""
     head = (
-        *("program", "machine", "MB", "functions", "with name, file and first line as in gosym", "code with a function %", "with a line %"),
+        *(
+            "program",
+            "machine",
+            "MB",
+            "functions",
+            "with name, file and first line as in gosym",
+            "code with a function %",
+            "with a line %",
+        ),
         *("addresses", "functions as in gosym", "lines", "functions as in addr2line", "lines"),
     )
     return page.table(head, map(row, results))
