@@ -11,6 +11,7 @@ import pytest
 from tests.report.runs import full, poor
 from uploader.errors import ExitCode
 from uploader.judgement import (
+    CGO_ADVICE,
     NO_DEBUG_ADVICE,
     NO_INLINES_ADVICE,
     PADDING_ADVICE,
@@ -67,6 +68,18 @@ def test_nobody_is_told_to_build_with_lines_what_has_lines_wherever_it_is_named(
     assert line_advice(replace(whole, figures=all_lines)) == PADDING_ADVICE
     assert line_advice(replace(whole, figures=some_lines)) == PARTLY_ADVICE
     assert line_advice(poor()) == NO_DEBUG_ADVICE
+
+
+@pytest.mark.parametrize(
+    ("by_source", "told"),
+    [({"go": 9}, PADDING_ADVICE), ({"go": 9, "plt": 1}, CGO_ADVICE), ({"go": 9, "dwarf": 1}, PARTLY_ADVICE)],
+    ids=["pure", "with cgo", "with debug information"],
+)
+def test_what_has_no_lines_in_a_go_program_is_no_fault_of_its_go_code(by_source: dict[str, int], told: str) -> None:
+    whole = full()
+    assert whole.figures is not None
+    figures = replace(whole.figures, line_bytes=whole.figures.function_bytes - 1, by_source=by_source)
+    assert line_advice(replace(whole, figures=figures)) == told
 
 
 def test_the_order_of_exit_codes_is_the_one_that_the_readme_tells() -> None:

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from uploader.errors import ExitCode
-from uploader.model import Concern, Decision, Outcome, Quality
+from uploader.model import Concern, Decision, Outcome, Quality, Source
 
 NO_DEBUG_ADVICE = "Built without -g: function names only. Add -g1 for lines, or -g for inlined calls too."
 PARTLY_ADVICE = (
     "Part of its code was built without -g: static libraries, generated code, assembly. Build that with -g1 at least."
 )
 PADDING_ADVICE = "Every named function has its lines. The rest lies between functions, or nothing names it: ask for a lower percentage."
+CGO_ADVICE = (
+    "Its Go code has the lines that Go's table tells, without debug information. What cgo links in has none: build that with -g, and "
+    "link without -s and -w, or ask for a lower percentage."
+)
 NO_INLINES_ADVICE = "Functions and lines, no inlined calls. Build with -g for those."
 UNSTRIPPED_ADVICE = "Give the unstripped file, or its debug file beside it."
 
@@ -77,7 +81,12 @@ def line_advice(outcome: Outcome) -> str | None:
     figures = outcome.figures
     if outcome.quality is None or outcome.quality <= Quality.FUNCTIONS:
         return advice(outcome)
-    return PADDING_ADVICE if figures is not None and figures.line_bytes >= figures.function_bytes else PARTLY_ADVICE
+    if figures is None:
+        return PARTLY_ADVICE
+    sources = set(figures.by_source)
+    if Source.GO in sources and Source.DWARF not in sources:
+        return CGO_ADVICE if sources - {Source.GO} else PADDING_ADVICE
+    return PADDING_ADVICE if figures.line_bytes >= figures.function_bytes else PARTLY_ADVICE
 
 
 def advice(outcome: Outcome) -> str | None:

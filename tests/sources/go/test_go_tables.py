@@ -320,3 +320,10 @@ def test_what_garble_has_changed_is_read_and_told() -> None:
 def test_no_table_of_an_unknown_magic_is_searched_for() -> None:
     with ElfFile.from_bytes(garbled(program([MAIN], section=".renamed"), 0x6D87CD27)) as elf:
         assert find_table(elf) is None
+
+
+def test_the_table_of_an_object_file_leads_nowhere_yet() -> None:
+    data = bytearray(program([MAIN]))
+    assert GoTable().present_in(ElfFile.from_bytes(bytes(data)))
+    struct.pack_into("<H", data, 16, 1)
+    assert not GoTable().present_in(ElfFile.from_bytes(bytes(data)))

@@ -1,7 +1,8 @@
 """What a program finds at an address once it is loaded at the address it was linked for: the file's bytes, and what the loader adds.
 
 Position-independent programs leave their pointers to the loader: where its tables have addends of their own (RELA), the file's bytes
-say nothing (gABI, "Relocation"). What is counted from the program's own start is taken; what needs other files is not.
+say nothing (gABI, "Relocation"). What is counted from the program's own start is taken; what needs other files is not. Tables without
+addends (REL, RELR) leave them where they are added, so that the file's bytes say all.
 """
 
 from __future__ import annotations
@@ -9,14 +10,17 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 from functools import cached_property
+from itertools import chain
 
 from uploader.core.columns import read_items
 from uploader.errors import MalformedElf
+from uploader.objects.elf.android_relocations import unpack
 from uploader.objects.elf.dynamic import dynamic_tags, place_of
 from uploader.objects.elf.elf_file import ElfFile
 from uploader.objects.elf.headers import PF_X, PT_LOAD
 
 DT_RELA, DT_RELASZ = 7, 8
+DT_ANDROID_RELA, DT_ANDROID_RELASZ = 0x60000011, 0x60000012
 
 
 class LoadedImage:
@@ -92,16 +96,20 @@ class LoadedImage:
     @cached_property
     def _put_there(self) -> dict[int, int]:
         """What the loader puts where, by relocations that name no symbol."""
-        elf = self._elf
+        symbol_shift = 32 if self._elf.bits == 64 else 8
+        words = read_items(self._code, self._table(DT_RELA, DT_RELASZ), self._elf.little_endian, group=3)
+        plain = zip(words[0::3], words[1::3], words[2::3], strict=True)
+        packed = unpack(self._table(DT_ANDROID_RELA, DT_ANDROID_RELASZ), self._elf.size_bytes // self.word_bytes)
+        most = 1 << 8 * self.word_bytes
+        return {offset: addend % most for offset, info, addend in chain(plain, packed) if not info >> symbol_shift}
+
+    def _table(self, place_tag: int, size_tag: int) -> memoryview:
+        """The bytes of a table that the dynamic section leads to, as far as the file has them."""
         try:
-            tags = dynamic_tags(elf)
-            place = place_of(elf, tags[DT_RELA])
-            if place is None:
-                return {}
-            table = elf.bytes_at(place[0], min(tags.get(DT_RELASZ, 0), place[1]))
+            tags = dynamic_tags(self._elf)
+            place = place_of(self._elf, tags[place_tag])
+            if place is not None:
+                return self._elf.bytes_at(place[0], min(tags.get(size_tag, 0), place[1]))
         except (KeyError, struct.error, MalformedElf):
-            return {}
-        words = read_items(self._code, table, elf.little_endian, group=3)
-        symbol_shift = 32 if elf.bits == 64 else 8
-        entries = zip(words[0::3], words[1::3], words[2::3], strict=True)
-        return {offset: addend for offset, info, addend in entries if not info >> symbol_shift}
+            pass
+        return memoryview(b"")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from uploader.model import Quality, Source
+from uploader.objects.elf.headers import ET_REL
 from uploader.objects.elf.identity import has_code_bytes
 from uploader.sources.port import ColumnsRead, Reading, Worth
 
@@ -24,7 +25,12 @@ class GoTable:
     what = "Go's table"
 
     def present_in(self, elf: ElfFile) -> bool:
-        """By its section; where there is none of that name, a program with Go's note has the table somewhere."""
+        """By its section; where there is none of that name, a program with Go's note has the table somewhere.
+
+        That of an object file (in c-archives) leads nowhere before it is linked.
+        """
+        if elf.kind == ET_REL:
+            return False
         if any(map(elf.section, SECTIONS)):
             return any(map(elf.has_filled, SECTIONS))
         return any(name == "Go" for name, *_ in elf.notes()) and has_code_bytes(elf)
