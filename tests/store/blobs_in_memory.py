@@ -6,7 +6,7 @@ import hashlib
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import IO
 
@@ -14,7 +14,8 @@ from uploader.store.blobs import Blob, BlobInfo
 
 
 class MemoryBlobs:
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.time) -> None:
+        self._clock = clock
         self._held: dict[str, tuple[bytes, float]] = {}
         self._guard = threading.Lock()
 
@@ -35,33 +36,20 @@ class MemoryBlobs:
             held = self._held.get(key)
             if (None if held is None else _tag(held[0])) != tag:
                 return False
-            self._held[key] = bytes(data), time.time()
+            self._held[key] = bytes(data), self._clock()
             return True
 
     def replace(self, key: str, data: bytes) -> None:
         with self._guard:
-            self._held[key] = bytes(data), time.time()
+            self._held[key] = bytes(data), self._clock()
 
-    def discard(self, key: str, *, tag: str) -> bool:
+    def delete(self, keys: Sequence[str]) -> None:
         with self._guard:
-            if key not in self._held or _tag(self._held[key][0]) != tag:
-                return False
-            del self._held[key]
-            return True
+            for key in keys:
+                self._held.pop(key, None)
 
-    def refresh(self, key: str) -> bool:
-        with self._guard:
-            if key not in self._held:
-                return False
-            self._held[key] = self._held[key][0], time.time()
-            return True
-
-    def delete(self, key: str, *, unmodified_since: float) -> bool:
-        with self._guard:
-            if key not in self._held or self._held[key][1] >= unmodified_since:
-                return False
-            del self._held[key]
-            return True
+    def now(self) -> float:
+        return self._clock()
 
     def list(self, prefix: str) -> Iterator[BlobInfo]:
         with self._guard:

@@ -30,9 +30,7 @@ operations = st.lists(
         st.tuples(st.just("put_if_absent"), keys, contents),
         st.tuples(st.just("replace"), keys, contents),
         st.tuples(st.just("swap"), keys, contents, st.sampled_from(["right", "absent", "other"])),
-        st.tuples(st.just("discard"), keys, st.sampled_from(["right", "other"])),
-        st.tuples(st.just("refresh"), keys),
-        st.tuples(st.just("delete"), keys, st.sampled_from([-HOUR, HOUR])),
+        st.tuples(st.just("delete"), keys),
     ),
     max_size=12,
 )
@@ -84,19 +82,9 @@ def perform(blobs: Blobs, model: dict[str, bytes], name: str, key: str, *rest: o
         assert blobs.swap(key, data, tag=tag) == (tag == right)  # type: ignore[arg-type]  # as drawn
         if tag == right:
             model[key] = data  # type: ignore[assignment]  # as drawn
-    elif name == "discard":
-        tag = right if rest == ("right",) and right else "no such tag"
-        assert blobs.discard(key, tag=tag) == (there and tag == right)
-        if tag == right:
-            model.pop(key, None)
-    elif name == "refresh":
-        assert blobs.refresh(key) == there
     else:
-        (seconds,) = rest
-        gone = there and seconds == HOUR
-        assert blobs.delete(key, unmodified_since=time.time() + seconds) == gone  # type: ignore[operator]  # as drawn
-        if gone:
-            del model[key]
+        blobs.delete([key])
+        model.pop(key, None)
 
 
 def test_equal_contents_have_equal_tags_and_others_other_ones(blobs: Blobs) -> None:
@@ -121,13 +109,18 @@ def test_of_many_writers_that_swap_one_content_one_wins(blobs: Blobs) -> None:
     assert held.data == b"writer %d" % won.index(True)
 
 
-def test_what_is_refreshed_is_young_again(blobs: Blobs) -> None:
-    blobs.replace("b/c", b"old")
-    before = time.time() + 0.01
-    time.sleep(0.05)
-    assert blobs.refresh("b/c")
-    assert not blobs.delete("b/c", unmodified_since=before)
-    assert blobs.delete("b/c", unmodified_since=time.time() + HOUR)
+def test_its_own_clock_is_that_of_its_listing(blobs: Blobs) -> None:
+    before = blobs.now()
+    blobs.replace("b/c", b"x")
+    (info,) = blobs.list("b/")
+    assert before - 1 <= info.modified_at <= blobs.now() + 1
+
+
+def test_many_are_deleted_at_once_and_those_that_are_not_there_are_no_trouble(blobs: Blobs) -> None:
+    for key in ("b/c", "b/d"):
+        blobs.replace(key, b"x")
+    blobs.delete(["b/c", "b/e", "b/d"])
+    assert list(blobs.list("b/")) == []
 
 
 def test_scratch_is_a_file_that_leaves_nothing_behind(blobs: Blobs) -> None:

@@ -62,16 +62,6 @@ def test_replace_stores_whatever_is_there(blobs: FolderBlobs) -> None:
         assert got(blobs, KEY).data == data
 
 
-def test_discard_deletes_only_what_the_tag_names(blobs: FolderBlobs) -> None:
-    blobs.put_if_absent(KEY, b"one")
-    tag = got(blobs, KEY).tag
-    blobs.replace(KEY, b"two")
-    assert not blobs.discard(KEY, tag=tag)
-    assert blobs.discard(KEY, tag=got(blobs, KEY).tag)
-    assert blobs.get(KEY) is None
-    assert not blobs.discard(KEY, tag=tag)
-
-
 def test_a_folder_has_no_size_and_a_scratch_file_no_name(blobs: FolderBlobs) -> None:
     blobs.put_if_absent(KEY, b"data")
     assert blobs.size_bytes(KEY.rpartition("/")[0]) is None
@@ -87,7 +77,7 @@ def test_a_folder_is_made_only_by_writing(tmp_path: Path) -> None:
     assert blobs.size_bytes(KEY) is None
     assert listed(blobs) == []
     assert blobs.sweep(unmodified_since=time.time()) == 0
-    assert not blobs.refresh(KEY)
+    blobs.delete([KEY])
     assert not (tmp_path / "store").exists()
 
 
@@ -101,22 +91,14 @@ def test_a_file_is_no_store(tmp_path: Path) -> None:
     "key", ["", "/etc/passwd", "../x", "a/../b", "a//b", "a/.tmp", "a/", ".locks/00", "a\\b", "a\0b"]
 )
 def test_no_key_leaves_the_folder(blobs: FolderBlobs, key: str) -> None:
-    for act in (blobs.get, blobs.size_bytes, blobs.refresh, lambda key: blobs.put_if_absent(key, b"")):
+    for act in (
+        blobs.get,
+        blobs.size_bytes,
+        lambda key: blobs.delete([key]),
+        lambda key: blobs.put_if_absent(key, b""),
+    ):
         with pytest.raises(ValueError, match="not a key"):
             act(key)
-
-
-def test_delete_spares_what_was_refreshed(blobs: FolderBlobs) -> None:
-    blobs.put_if_absent(KEY, b"data")
-    path = blobs.root / KEY
-    os.utime(path, (1000, 1000))
-    assert not blobs.delete(KEY, unmodified_since=999)
-    assert blobs.refresh(KEY)
-    assert not blobs.delete(KEY, unmodified_since=2000)
-    os.utime(path, (1000, 1000))
-    assert blobs.delete(KEY, unmodified_since=2000)
-    assert not blobs.delete(KEY, unmodified_since=2000)
-    assert not blobs.refresh(KEY)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs links")
@@ -127,7 +109,6 @@ def test_a_link_leads_nobody_out_of_the_folder(blobs: FolderBlobs, tmp_path: Pat
     path.parent.mkdir(parents=True)
     path.symlink_to(outside)
     assert blobs.size_bytes(KEY) == 0
-    assert not blobs.refresh(KEY)
     assert blobs.put_if_absent(KEY, b"ours")
     assert (path.is_symlink(), path.read_bytes()) == (False, b"ours")
     assert (outside.read_bytes(), outside.stat().st_mtime) == (b"theirs", 1000)

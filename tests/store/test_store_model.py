@@ -18,6 +18,7 @@ from uploader.errors import ArtifactMismatch
 from uploader.model import Quality, SymbolId
 from uploader.protocol.words import Holding
 from uploader.store import folder as folder_module
+from uploader.store.condemned import Terms
 from uploader.store.folder import FolderBlobs
 from uploader.store.store import SymbolStore
 
@@ -44,6 +45,7 @@ class StoreMachine(RuleBasedStateMachine):
         self.stored: dict[SymbolId, Artifact] = {}
         self.put: set[str] = set()
         self.alias_resolves = False
+        self.passed = 0.0
 
     def teardown(self) -> None:
         vars(folder_module)["os"] = os
@@ -54,7 +56,7 @@ class StoreMachine(RuleBasedStateMachine):
         """Runs ``act`` on a store of its own process, which may be killed; gives its result, or None where it died."""
         vars(folder_module)["os"] = DyingOs(dies_at)
         try:
-            return act(SymbolStore(FolderBlobs(self.root), "web"))
+            return act(self.store)
         except Killed:
             return None
         finally:
@@ -62,7 +64,10 @@ class StoreMachine(RuleBasedStateMachine):
 
     @property
     def store(self) -> SymbolStore:
-        return SymbolStore(FolderBlobs(self.root), "web")
+        return SymbolStore(FolderBlobs(self.root), "web", Terms(clock=lambda: self.passed, wait=self.wait))
+
+    def wait(self, seconds: float) -> None:
+        self.passed += seconds
 
     @rule(which=artifacts, dies_at=deaths)
     def put_chunks(self, which: int, dies_at: int | None) -> None:
@@ -107,7 +112,12 @@ class StoreMachine(RuleBasedStateMachine):
     @rule(dies_at=deaths)
     def collect_much_later(self, dies_at: int | None) -> None:
         named = {sha256 for artifact in self.stored.values() for sha256 in artifact.manifest.chunks}
-        self.perform(lambda store: store.gc(now=time.time() + WEEKS_SECONDS), dies_at)
+
+        def act(store: SymbolStore) -> None:
+            for weeks_seconds in (WEEKS_SECONDS, 2 * WEEKS_SECONDS):
+                store.gc(now=time.time() + weeks_seconds)
+
+        self.perform(act, dies_at)
         self.put &= named
 
     @rule()

@@ -17,6 +17,8 @@ MAX_CHUNK_SIZE_BYTES = 8 * 1024 * 1024
 MIN_CHUNK_SIZE_BYTES = 64 * 1024
 """No limit below this is kept: smaller chunks make more requests and names than they save. The first and the last may be smaller."""
 GSYM_KIND = "gsym"
+KINDS = (GSYM_KIND,)
+"""All kinds of artifacts."""
 TOKENS_FEATURE = "tokens"
 """Among `Capabilities.features` of a destination that wants a token for everything else."""
 

@@ -25,6 +25,8 @@ class Entry:
     tag: str
     trouble: str | None = None
     """The thing that lies there instead of a file."""
+    gone: bool = False
+    """It was taken out, and stands for nothing."""
 
 
 class Asking:
@@ -60,8 +62,8 @@ class Asking:
         primary, kind = question.identity.primary, question.kind
         rival = self._names.rival(primary, kind)
         entry = self._entry(rival or primary, kind)
-        if entry is None:
-            return Holding.MISSING, "not in the store yet", None
+        if entry is None or entry.gone:
+            return Holding.MISSING, "not in the store yet" if entry is None else "was taken out of the store", None
         manifest = entry.manifest
         if rival is not None:
             return Holding.PRESENT, f"{primary} is another name of {rival}, which keeps it", manifest

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import IO, Protocol
 
@@ -16,7 +16,7 @@ class Blob:
     data: bytes
     tag: str
     trouble: str | None = None
-    """The reason why it can't be anybody's content ("is a folder"); ``data`` is empty then, and it can be replaced and discarded."""
+    """The reason why it can't be anybody's content ("is a folder"); ``data`` is empty then, and it can be replaced."""
 
 
 @frozen
@@ -50,14 +50,8 @@ class Blobs(Protocol):
     def replace(self, key: str, data: bytes) -> None:
         """Stores ``data`` in the place of whatever is there, readable or not."""
 
-    def discard(self, key: str, *, tag: str) -> bool:
-        """Deletes the content that ``tag`` names; false where it is another by now, which stays."""
-
-    def refresh(self, key: str) -> bool:
-        """Makes the content as young as one just written, and as durable; false where there is none."""
-
-    def delete(self, key: str, *, unmodified_since: float) -> bool:
-        """Deletes the content unless it was written or refreshed since; never crosses a `refresh` that returned true."""
+    def delete(self, keys: Sequence[str]) -> None:
+        """Deletes the contents, whatever they are by now. `uploader.store.condemned` says who may."""
 
     def list(self, prefix: str) -> Iterator[BlobInfo]:
         """All keys below ``prefix`` (a key's leading names, ending with ``/``), in order; what comes or goes meanwhile may be missed.
@@ -67,6 +61,9 @@ class Blobs(Protocol):
 
     def sweep(self, *, unmodified_since: float) -> int:
         """Removes what killed writers left behind before that time; how many leftovers went."""
+
+    def now(self) -> float:
+        """Seconds since the epoch, by the place's own clock."""
 
     def scratch(self) -> AbstractContextManager[IO[bytes]]:
         """An empty file without a name, for what is too large for memory; gone after the block, or when its writer dies."""

@@ -9,7 +9,7 @@ from uploader.errors import ChunkMismatch, Refused, StoreDamaged
 from uploader.protocol.wire.json_text import is_sha256
 from uploader.protocol.words import MAX_CHUNK_SIZE_BYTES, Manifest
 from uploader.store import keys
-from uploader.store.blobs import Blobs
+from uploader.store.blobs import Blob, Blobs
 
 
 class Chunks:
@@ -30,14 +30,9 @@ class Chunks:
                 f"the bytes sent for chunk {sha256} have another digest", remedy="Send the chunk again."
             )
         key = keys.chunk_key(self._project, sha256)
-        while not self._blobs.put_if_absent(key, data):
-            if self._is_sound(key, data):
-                if self._blobs.refresh(key):
-                    return
-            else:
-                # There is one right content for a name: whoever else heals it writes the same.
-                self._blobs.replace(key, data)
-                return
+        if not self._blobs.put_if_absent(key, data) and not self._is_sound(key, data):
+            # There is one right content for a name: whoever else heals it writes the same.
+            self._blobs.replace(key, data)
 
     def read(self, sha256: str) -> bytes | None:
         """The bytes of a chunk, checked against its name, or None.
@@ -54,20 +49,15 @@ class Chunks:
                 f"chunk {sha256} can't be read: {_why(error)}",
                 remedy="Look at the store's disk and permissions; `symup upload --force` writes the symbol file anew.",
             ) from error
-        if blob is None:
+        if blob is None or (not blob.data and blob.trouble is None):
             return None
         if blob.trouble is not None:
-            self._blobs.discard(key, tag=blob.tag)
+            self._take_out(key, blob)
             raise StoreDamaged(f"chunk {sha256} {blob.trouble}, and was taken out")
         if hashlib.sha256(blob.data).hexdigest() != sha256:
-            self._blobs.discard(key, tag=blob.tag)
+            self._take_out(key, blob)
             raise StoreDamaged(f"chunk {sha256} had other bytes than its name says, and was taken out")
         return blob.data
-
-    def refresh(self, digests: Iterable[str]) -> int:
-        """Makes chunks young; how many of them there aren't."""
-        named = [keys.chunk_key(self._project, sha256) for sha256 in dict.fromkeys(digests)]
-        return sum(not self._blobs.refresh(key) for key in named)
 
     def size_bytes(self, sha256: str) -> int:
         """How long the chunk is that lies there, whatever it holds; nought where there is none, or where that can't be told."""
@@ -76,12 +66,16 @@ class Chunks:
         except Refused:
             return 0
 
+    def _take_out(self, key: str, blob: Blob) -> None:
+        """An empty blob stands for none: it is put in the place of this very content, which another may have healed by now."""
+        self._blobs.swap(key, b"", tag=blob.tag)
+
     def _is_sound(self, key: str, data: bytes) -> bool:
         try:
             held = self._blobs.get(key)
         except Refused:
             return False
-        return held is None or held.data == data
+        return held is not None and held.data == data
 
 
 class Stock:

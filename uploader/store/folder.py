@@ -2,7 +2,7 @@
 
 A blob is written to a file of its own in ``.tmp``, synced, then renamed to its place, and the folder that now names it is
 synced too (POSIX: a rename is atomic, and durable once the folder is). The file of a killed writer stays in ``.tmp`` and hurts
-no one. ``.locks`` holds empty files for the two steps that must not cross: compare-and-replace, and refresh against delete.
+no one. ``.locks`` holds empty files for the step that must not be crossed: compare-and-replace.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import tempfile
 import threading
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -99,43 +99,19 @@ class FolderBlobs:
                 self._put_in_place(temporary, path)
             _sync_folder(path.parent)
 
-    def discard(self, key: str, *, tag: str) -> bool:
-        """See `Blobs.discard`."""
-        path = self._path(key)
-        with self._translated(key), self._locked(key):
-            current = self._read(path)
-            if current is None or current.tag != tag:
-                return False
-            if not self._put_folder_aside(path):
-                os.unlink(path)
-            return True
-
-    def refresh(self, key: str) -> bool:
-        """See `Blobs.refresh`."""
-        path = self._path(key)
-        with self._translated(key):
-            if not _is_regular(path):
-                return False
-            self._make_folder(path.parent)
-            with self._locked(key):
-                try:
-                    os.utime(path)
-                except FileNotFoundError:
-                    return False
-            _sync_folder(path.parent)
-            return True
-
-    def delete(self, key: str, *, unmodified_since: float) -> bool:
+    def delete(self, keys: Sequence[str]) -> None:
         """See `Blobs.delete`."""
-        path = self._path(key)
-        with self._translated(key), self._locked(key):
-            try:
-                if path.stat().st_mtime >= unmodified_since:
-                    return False
-                os.unlink(path)
-            except (FileNotFoundError, NotADirectoryError):
-                return False
-            return True
+        for key in keys:
+            path = self._path(key)
+            if _status(path) is None:
+                continue
+            with self._translated(key), self._locked(key), contextlib.suppress(FileNotFoundError, NotADirectoryError):
+                if not self._put_folder_aside(path):
+                    os.unlink(path)
+
+    def now(self) -> float:
+        """See `Blobs.now`."""
+        return time.time()
 
     def list(self, prefix: str) -> Iterator[BlobInfo]:
         """See `Blobs.list`."""

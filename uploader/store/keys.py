@@ -1,10 +1,11 @@
-"""The keys of a store: those of chunks, manifests and aliases.
+"""The keys of a store: those of chunks, manifests, aliases, and of what is to be collected.
 
 ::
 
     <project>/chunks/<aa>/<sha256>
     <project>/artifacts/<aa>/<id>/<kind>.json
     <project>/aliases/<scheme>/<id>
+    <project>/condemned/<name>.json
 
 ``<id>`` is the bare hex of a GNU build-id, else ``<scheme>-<value>``: the schemes can't meet, since no other scheme's name is hex.
 ``<aa>`` is the first two characters of the digest or of the id's value.
@@ -55,6 +56,31 @@ def manifest_key(project: str, symbol_id: SymbolId, kind: str) -> str:
 def manifest_prefix(project: str) -> str:
     """The common beginning of the keys of a project's manifests."""
     return f"{project}/artifacts/"
+
+
+def condemned_key(project: str, name: str) -> str:
+    """The key of a list of what a collection is about to delete."""
+    return f"{condemned_prefix(project)}{name}.json"
+
+
+def condemned_prefix(project: str) -> str:
+    """The common beginning of the keys of such lists."""
+    return f"{project}/condemned/"
+
+
+def alias_prefix(project: str) -> str:
+    """The common beginning of the keys of a project's aliases."""
+    return f"{project}/aliases/"
+
+
+def alias_of(project: str, key: str) -> SymbolId | None:
+    """The alias whose blob has that key; None for another key."""
+    scheme, _, value = key.removeprefix(alias_prefix(project)).partition("/")
+    try:
+        alias = SymbolId(scheme=IdScheme(scheme), value=value)
+    except ValueError:
+        return None
+    return alias if alias_key(project, alias) == key else None
 
 
 def alias_key(project: str, alias: SymbolId) -> str:

@@ -9,8 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from uploader.model import Identity, IdScheme, SymbolId
+from uploader.protocol.words import KINDS
 from uploader.store import keys
 from uploader.store.blobs import Blob, Blobs
+
+GONE = b"gone\n"
+"""Stands in the place of a manifest that was taken out, until it is collected. A swap puts it there: never in the place of a newer one."""
 
 
 class Names:
@@ -23,7 +27,7 @@ class Names:
     def holder(self, name: SymbolId, kind: str) -> SymbolId | None:
         """The id that the artifact which has ``name`` is stored under; None where nothing is known by it."""
         for candidate in self._candidates(name):
-            if self._blobs.size_bytes(keys.manifest_key(self._project, candidate, kind)) is not None:
+            if self._blobs.size_bytes(keys.manifest_key(self._project, candidate, kind)) not in (None, len(GONE)):
                 return candidate
         return None
 
@@ -46,6 +50,12 @@ class Names:
                 blob = self._blobs.get(key)
                 if self._blobs.swap(key, str(identity.primary).encode(), tag=None if blob is None else blob.tag):
                     break
+
+    def leads_nowhere(self, alias: SymbolId) -> bool:
+        """Whether a name is written down that no artifact has."""
+        return self._blobs.size_bytes(keys.alias_key(self._project, alias)) is not None and all(
+            self.holder(alias, kind) is None for kind in KINDS
+        )
 
     def _candidates(self, name: SymbolId) -> Iterator[SymbolId]:
         if name.scheme is IdScheme.GNU:

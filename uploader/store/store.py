@@ -11,36 +11,26 @@ from collections.abc import Iterator, Sequence
 from uploader.errors import ArtifactMismatch, NothingFound, Refused, StoreDamaged
 from uploader.model import NEW_IN_STORE, SymbolId
 from uploader.protocol import verify
-from uploader.protocol.wire.json_text import is_sha256
 from uploader.protocol.words import GSYM_KIND, Answer, Committed, Manifest, Question
 from uploader.store import keys
 from uploader.store.asking import Asking, Entry, is_new, told_lost
 from uploader.store.blobs import Blobs
 from uploader.store.chunks import Chunks, Stock
-from uploader.store.names import Names
+from uploader.store.collecting import WEEK_SECONDS, Collected, Collection
+from uploader.store.condemned import Gate, Terms
+from uploader.store.names import GONE, Names
 from uploader.store.seal import opened, sealed
-from uploader.values import frozen
-
-WEEK_SECONDS = 7 * 24 * 3600.0
-
-
-@frozen
-class Collected:
-    """The things that `SymbolStore.gc` removed."""
-
-    chunks: int
-    chunks_size_bytes: int
-    leftovers: int
-    """Unfinished writes of killed processes, of all projects of the place."""
 
 
 class SymbolStore:
     """The symbols of one project. Safe for any number of threads and processes."""
 
-    def __init__(self, blobs: Blobs, project: str) -> None:
+    def __init__(self, blobs: Blobs, project: str, terms: Terms | None = None) -> None:
         """Raises `UsageError` for a name that can't be a project's. Touches nothing."""
         self._blobs = blobs
         self._project = keys.checked_project(project)
+        self._terms = terms or Terms()
+        self._gate = Gate(blobs, project, self._terms)
         self._names = Names(blobs, project)
         self._chunks = Chunks(blobs, project)
 
@@ -66,7 +56,9 @@ class SymbolStore:
         """
         primary = manifest.identity.primary
         key = keys.manifest_key(self._project, primary, manifest.kind)
+        needed = [key, *self._keys_of(manifest)]
         checked: Manifest | None = None
+        until = self._gate.spare(needed)
         while True:
             rival = self._names.rival(primary, manifest.kind)
             if rival is not None:
@@ -79,18 +71,20 @@ class SymbolStore:
                 self._names.give(manifest.identity, manifest.kind)
                 return Committed(stored=False, reason=declined)
             if checked is None:
-                checked = self._checked(manifest)
+                self._check_presence(manifest)
+                checked = verify.checked(manifest, self._chunks.read, self._blobs.scratch)
                 continue
-            data = sealed(checked)
-            if self._blobs.swap(key, data, tag=None if current is None else current.tag):
+            if self._terms.clock() >= until:
+                until = self._gate.spare(needed)
+                self._check_presence(manifest)
+                continue
+            if self._blobs.swap(key, sealed(checked), tag=None if current is None else current.tag):
                 break
         self._names.give(manifest.identity, manifest.kind)
-        if current is None:
+        if current is None or current.gone:
             return Committed(stored=True, reason=NEW_IN_STORE)
         if current.manifest is None:
             return Committed(stored=True, reason="replaced a damaged entry")
-        # A reader of the replaced artifact may be under way: its chunks get a week from now.
-        self._chunks.refresh(current.manifest.chunks)
         was, now = current.manifest.quality.label, checked.quality.label
         return Committed(stored=True, reason=f"replaced quality {was} by {now}" + (", forced" if force else ""))
 
@@ -98,7 +92,7 @@ class SymbolStore:
         """The manifest of the artifact that has this id, or this alias. Raises `StoreDamaged`, also where chunks are lost."""
         holder = self._names.holder(symbol_id, kind)
         stored = None if holder is None else self._entry(holder, kind)
-        if stored is None:
+        if stored is None or stored.gone:
             return None
         if stored.manifest is None:
             raise StoreDamaged(f"the stored entry of {holder} can't be read")
@@ -116,7 +110,7 @@ class SymbolStore:
                 yield info.key, None
                 continue
             # A folder is named where it can't be listed: it may hide manifests.
-            if stored is not None and (info.key.endswith(".json") or stored.trouble is not None):
+            if stored is not None and not stored.gone and (info.key.endswith(".json") or stored.trouble is not None):
                 yield info.key, stored.manifest
 
     def fetch(self, symbol_id: SymbolId, kind: str = GSYM_KIND) -> Iterator[bytes]:
@@ -134,32 +128,36 @@ class SymbolStore:
         """The chunks of an artifact of this store in order, each checked. Raises `StoreDamaged` on the way."""
         return verify.compressed(manifest, self._chunks.read)
 
-    def gc(self, *, now: float, older_than_seconds: float = WEEK_SECONDS) -> Collected:
-        """Deletes chunks that no manifest names and that are older than the given age, and what killed writers left.
+    def gc(self, *, now: float | None = None, older_than_seconds: float = WEEK_SECONDS, dry: bool = False) -> Collected:
+        """Deletes what an earlier collection condemned and nothing needs still, and condemns what nothing needs and is of that age.
 
-        ``now`` is seconds since the epoch. Safe while clients upload: a commit makes its chunks young first. Raises `StoreDamaged`,
-        and deletes nothing, where a manifest can't be read.
+        ``now`` is seconds since the epoch, by the place's own clock where none is given. Safe while clients upload. Raises
+        `StoreDamaged`, and deletes nothing, where a manifest can't be read.
         """
-        unmodified_since = now - older_than_seconds
-        candidates = [
-            info
-            for info in self._blobs.list(keys.chunk_prefix(self._project))
-            if info.modified_at < unmodified_since and is_sha256(info.key.rpartition("/")[2])
-        ]
-        named: set[str] = set()
-        if candidates:
-            for key, manifest in self.manifests():
-                if manifest is None:
-                    raise StoreDamaged(f"{key} can't be read, so its chunks aren't known")
-                named.update(manifest.chunks)
-        gone = [
-            info.size_bytes
-            for info in candidates
-            if info.key.rpartition("/")[2] not in named
-            and self._blobs.delete(info.key, unmodified_since=unmodified_since)
-        ]
-        leftovers = self._blobs.sweep(unmodified_since=unmodified_since)
-        return Collected(chunks=len(gone), chunks_size_bytes=sum(gone), leftovers=leftovers)
+        return Collection(
+            self._blobs,
+            self._project,
+            manifests=self.manifests,
+            terms=self._terms,
+            now=self._blobs.now() if now is None else now,
+            older_than_seconds=older_than_seconds,
+        ).run(dry=dry)
+
+    def take_out(self, symbol_id: SymbolId, kind: str = GSYM_KIND, *, content_sha256: str | None = None) -> bool:
+        """Lets an artifact be no more, at once for all; its chunks are collected later. False where it isn't there.
+
+        With ``content_sha256``, only while it is the one of that content.
+        """
+        key = keys.manifest_key(self._project, symbol_id, kind)
+        while True:
+            current = self._stored(key)
+            if current is None or current.gone:
+                return False
+            held = None if current.manifest is None else current.manifest.content_sha256
+            if content_sha256 not in (None, held):
+                return False
+            if self._blobs.swap(key, GONE, tag=current.tag):
+                return True
 
     def _reason_to_keep(self, held: Manifest | None, offered: Manifest, *, force: bool) -> str | None:
         if held is None or Stock(self._chunks).lost(held):
@@ -174,14 +172,20 @@ class SymbolStore:
             return f"kept what is stored: it has the same quality, {held.quality.label}"
         return f"kept what is stored: its quality {held.quality.label} is better than {offered.quality.label}"
 
-    def _checked(self, manifest: Manifest) -> Manifest:
-        missing = self._chunks.refresh(manifest.chunks)
+    def _keys_of(self, manifest: Manifest) -> list[str]:
+        """The keys of the chunks and aliases that a manifest names."""
+        return [
+            *(keys.chunk_key(self._project, sha256) for sha256 in manifest.chunks),
+            *(keys.alias_key(self._project, alias) for alias in manifest.identity.aliases),
+        ]
+
+    def _check_presence(self, manifest: Manifest) -> None:
+        missing = Stock(self._chunks).lacks(manifest.chunks)
         if missing:
             raise ArtifactMismatch(
-                f"{missing} of {len(set(manifest.chunks))} chunks of {manifest.identity} are not in the store",
+                f"{len(missing)} of {len(set(manifest.chunks))} chunks of {manifest.identity} are not in the store",
                 remedy="Run the same command again: it sends what is missing.",
             )
-        return verify.checked(manifest, self._chunks.read, self._blobs.scratch)
 
     def _entry(self, primary: SymbolId, kind: str) -> Entry | None:
         return self._stored(keys.manifest_key(self._project, primary, kind))
@@ -192,6 +196,8 @@ class SymbolStore:
             return None
         if blob.trouble is not None:
             return Entry(manifest=None, tag=blob.tag, trouble=blob.trouble)
+        if blob.data == GONE:
+            return Entry(manifest=None, tag=blob.tag, gone=True)
         try:
             manifest = opened(blob.data)
         except ValueError:
