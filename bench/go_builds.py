@@ -65,6 +65,7 @@ PROGRAMS = {
     "go": Program(package="cmd/go", cgo=True),
     "compile": Program(package="cmd/compile"),
     "vet": Program(package="cmd/vet"),
+    "gofmt": Program(package="cmd/gofmt"),
     "esbuild": _ESBUILD,
     "sqlite": _SQLITE,
     "esbuild-pie": _in_mode(_ESBUILD, "pie"),

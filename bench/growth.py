@@ -39,8 +39,8 @@ def measure(core: cores.Core, name: str, *, jobs: int, runs: int) -> dict[str, A
     return {"info_bytes": peaks.aside(info_bytes, source), "samples": [speed.rounded(asdict(one)) for one in samples]}
 
 
-def info_bytes(path: Path) -> int:
-    """The bytes of ``.debug_info``, once inflated, of a file or of all ELF files of a folder."""
+def info_bytes(path: Path, section_name: str = ".debug_info") -> int:
+    """The bytes of that section, once inflated, of a file or of all ELF files of a folder."""
     from elftools.common.exceptions import ELFError
     from elftools.elf.elffile import ELFFile
 
@@ -50,7 +50,7 @@ def info_bytes(path: Path) -> int:
             continue
         with one.open("rb") as stream:
             try:
-                section = ELFFile(stream).get_section_by_name(".debug_info")
+                section = ELFFile(stream).get_section_by_name(section_name)
             except ELFError:
                 continue
             if section is not None and section["sh_type"] != "SHT_NOBITS":

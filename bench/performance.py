@@ -47,13 +47,14 @@ CONVERTED = (
     *("ceph-osd", "vmlinux", "hugo"),
 )
 COMPRESSED = (SMALL, "python3.11", "librados2")
+GO_TABLE = ".gopclntab"
 JOBS = (1, 2, 8)
 MB = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What every section is told: how often, how wide, and up to which MB of ``.debug_info`` it does what takes long."""
+    """What every section is told: how often, how wide, and up to which MB of ``.debug_info`` or Go's table it does what takes long."""
 
     names: tuple[str, ...]
     runs: int
@@ -75,9 +76,10 @@ def conversion(plan: Plan) -> dict[str, Any]:
 def _converted(name: str, core: cores.Core, plain: cores.Core, plan: Plan) -> dict[str, Any]:
     source = inputs.input_path(name)
     info_mb = peaks.aside(growth.info_bytes, source) / MB
+    read_mb = info_mb or peaks.aside(growth.info_bytes, source, GO_TABLE) / MB
     symup, llvm = speed.symup(core, plan.jobs), speed.gsymutil(plan.jobs)
-    uncompiled = speed.symup(plain, plan.jobs, most_runs=1 if info_mb > plan.plain_jobs_up_to else 3)
-    contenders = [symup, llvm, uncompiled] if info_mb <= plan.plain_up_to else [symup, llvm]
+    uncompiled = speed.symup(plain, plan.jobs, most_runs=1 if read_mb > plan.plain_jobs_up_to else 3)
+    contenders = [symup, llvm, uncompiled] if read_mb <= plan.plain_up_to else [symup, llvm]
     speed.read_once(source)
     failures = {}
     held: dict[str, int] = {}
@@ -94,7 +96,7 @@ def _converted(name: str, core: cores.Core, plain: cores.Core, plan: Plan) -> di
         digests["compiled"].setdefault(str(jobs), speed.run(speed.symup(core, jobs), source).output_digest)
     if uncompiled.name in samples:
         digests["plain"] = {str(plan.jobs): _only_digest(samples[uncompiled.name])}
-        for jobs in JOBS if info_mb <= plan.plain_jobs_up_to else ():
+        for jobs in JOBS if read_mb <= plan.plain_jobs_up_to else ():
             digests["plain"].setdefault(str(jobs), speed.run(speed.symup(plain, jobs), source).output_digest)
     return {
         "files": 1 if source.is_file() else samples[symup.name][0].output_files,
