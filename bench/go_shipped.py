@@ -58,7 +58,7 @@ def read_text(path: Path) -> GoText:
         table = find_table(elf)
         if table is None:
             raise RuntimeError(f"{path} has no table of Go")
-        start = table.text_start
+        start = table.code[0][1]
         for one in elf.sections:
             if one.is_code and elf.address_of(one) <= start < elf.address_of(one) + one.size_bytes:
                 return GoText(

@@ -264,11 +264,13 @@ def program(
     module: bool = True,
     text_start: int = TEXT,
     noted: bool = False,
+    code: Sequence[tuple[int, int]] = (),
 ) -> bytes:
     """A program with code, the table, the inline trees and the module's data.
 
     ``moved`` is how many words Go 1.26 and later put before the word that leads to the trees; they then leave the header's start of the
     code empty. A ``noted`` program has the note with Go's build id; a ``relocated`` one leaves the module's pointers to the loader.
+    The parts of its ``code`` are (entry, address): from that entry on, functions lie at that address and behind it.
     """
     pointer_bytes = bits // 8
     order = "<" if little_endian else ">"
@@ -300,10 +302,21 @@ def program(
     words[func_word] = trees_address
     if late:
         words[func_word + 1] = TABLE + len(data)
+    text_map = b"".join(struct.pack(word, each) for entry, start in code for each in (entry, 0, start))
+    if code:
+        last = max(last, *(start + 0x1000 for _, start in code))
+        after = func_word + 2 if late else func_word + 1
+        words[after : after + 3] = [RODATA + 0x1000, len(code), len(code)]
     module_data = b"".join(struct.pack(word, 0 if relocated else each) for each in words)
     sections = [
         Section(".text", b"\x90" * max(16, last - text_start), flags=CODE, address=text_start),
-        Section(".rodata", bytes(16) if behind else made.trees, flags=ALLOC, address=RODATA, alignment=16),
+        Section(
+            ".rodata",
+            (bytes(16) if behind else made.trees).ljust(0x1000 * bool(code), b"\0") + text_map,
+            flags=ALLOC,
+            address=RODATA,
+            alignment=16,
+        ),
         Section(section, data, flags=ALLOC, address=TABLE, alignment=32),
         Section(".noptrdata", module_data if module else bytes(64), flags=ALLOC | WRITE, address=DATA, alignment=32),
     ]

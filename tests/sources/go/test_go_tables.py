@@ -309,7 +309,7 @@ def test_what_garble_has_changed_is_read_and_told() -> None:
     found = read(garbled(data, 0x6D87CD27))
     assert told(found) == told(read(data))
     assert found.warnings == (
-        "garble has hashed the names, files and lines of its Go code: `garble reverse` tells what they were",
+        "garble has hashed or removed the names, files and lines of its Go code: `garble reverse` tells what hashed ones were",
     )
     with pytest.raises(MalformedGoTable, match="no version that is known"):
         read(garbled(data, 0xFFFFFFEF))
@@ -327,3 +327,40 @@ def test_the_table_of_an_object_file_leads_nowhere_yet() -> None:
     assert GoTable().present_in(ElfFile.from_bytes(bytes(data)))
     struct.pack_into("<H", data, 16, 1)
     assert not GoTable().present_in(ElfFile.from_bytes(bytes(data)))
+
+
+@pytest.mark.parametrize(("version", "moved"), [("1.18", 0), ("1.20", 0), ("1.20", 1), ("1.20", 4)])
+def test_functions_of_later_parts_of_the_code_lie_where_the_module_says(version: str, moved: int) -> None:
+    parts = [(0, TEXT), (0x40, TEXT + 0x500), (0x80, TEXT + 0x900)]
+    last = GoFunction("main.last", 0x80, 0xA0, [Row(0, "/src/main.go", 30)])
+    found = told(read(program([INLINED, OTHER, last], version=version, moved=moved, code=parts)))
+    assert [(name, start, end) for name, start, end, *_ in found] == [
+        ("main.main", TEXT, TEXT + 0x40),
+        ("main.other[...]", TEXT + 0x500, TEXT + 0x540),
+        ("main.last", TEXT + 0x900, TEXT + 0x920),
+    ]
+    assert [name for _, name, *_ in found[0][4]] == ["lib.helper", "lib.deep"]
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        pytest.param([(0, TEXT + 0x500)], id="one part"),
+        pytest.param([(0x10, TEXT), (0x40, TEXT + 0x500)], id="not from the first entry on"),
+        pytest.param([(0, TEXT), (0x40, TEXT + 0x500), (0x40, TEXT + 0x900)], id="not ascending"),
+        pytest.param([(0, TEXT), (0x40, 0xFFFFFFFFFFFFF000)], id="at the end of all addresses"),
+        pytest.param([(number, TEXT) for number in range(4097)], id="too many"),
+    ],
+)
+def test_what_is_no_map_of_the_codes_parts_is_none(parts: list[tuple[int, int]]) -> None:
+    data = bytearray(program([MAIN, OTHER], code=[(0, TEXT)] * len(parts)))
+    at = data.index(struct.pack("<3Q", 0, 0, TEXT))
+    data[at : at + 24 * len(parts)] = b"".join(struct.pack("<3Q", entry, 0, start) for entry, start in parts)
+    assert [start for _, start, *_ in told(read(bytes(data)))] == [TEXT, TEXT + 0x40]
+
+
+def test_code_does_not_begin_at_the_end_of_all_addresses() -> None:
+    data = program([MAIN])
+    words = struct.pack("<2Q", TEXT, TEXT + 0x40)
+    with pytest.raises(MalformedGoTable, match="the end of all addresses"):
+        read(data.replace(words, struct.pack("<2Q", (1 << 64) - 8, TEXT + 0x40)))

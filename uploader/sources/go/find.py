@@ -22,6 +22,12 @@ PARTS_AT = (1, 4, 7, 10, 13, 16)
 GO_FUNC_WORD = {"1.18": 38, "1.20": 40}
 """Where ``go:func.*`` begins, by layout, up to Go 1.25."""
 
+MAX_START = 0xFFFFFFFE00000000
+"""Code that began behind it would run over the end of all addresses."""
+
+MAX_PARTS = 4096
+"""Linkers of ppc64 and Arm cut code into parts as long as branches reach, of which large programs have some."""
+
 SCANNED_ALIGNMENT = 8
 
 MAX_TRIED = 8
@@ -34,8 +40,8 @@ class FoundTable:
 
     data: memoryview
     header: Header
-    text_start: int
-    """Where Go's code begins: what functions' entries count from."""
+    code: tuple[tuple[int, int], ...]
+    """(entry, address) of each part of Go's code: entries from the first on count from the second. Ascending, the first from 0."""
     trees: memoryview | None
     """The bytes from where inline trees are counted; None where that isn't known."""
     trees_base: int = 0
@@ -88,18 +94,38 @@ def _placed(image: LoadedImage, address: int, data: memoryview, header: Header) 
     if not header.layout.relative:
         # Functions refer to their trees by address, and all of them lie in one segment with the table.
         base, trees = image.segment_of(address)
-        return FoundTable(data=data, header=header, text_start=0, trees=trees, trees_base=base)
+        return FoundTable(data=data, header=header, code=((0, 0),), trees=trees, trees_base=base)
     words = _module(image, address, header)
     if words is None:
         if header.garbled or not header.text_start:
             raise MalformedGoTable("has no module's data that says where its code begins")
-        return FoundTable(data=data, header=header, text_start=header.text_start, trees=None)
+        return FoundTable(data=data, header=header, code=_beginning(header.text_start), trees=None)
+    at, behind = _trees_word(words, address, len(data), header)
     return FoundTable(
         data=data,
         header=header,
-        text_start=words[TEXT_WORD],
-        trees=_trees(image, words, address, len(data), header),
+        code=_parts(image, words[behind : behind + 3]) or _beginning(words[TEXT_WORD]),
+        trees=image.bytes_from(words[at], len(data)) or None,
     )
+
+
+def _beginning(text_start: int) -> tuple[tuple[int, int], ...]:
+    if text_start > MAX_START:
+        raise MalformedGoTable("says that its code begins at the end of all addresses")
+    return ((0, text_start),)
+
+
+def _parts(image: LoadedImage, words: Sequence[int]) -> tuple[tuple[int, int], ...]:
+    """The parts of the code (``textsectmap``: entry, its end, address), by their place and twice their number; none where it is one."""
+    place, count, room = words
+    if not 1 < count <= MAX_PARTS or count != room:
+        return ()
+    told = image.words(place, 3 * count)
+    if len(told) < 3 * count:
+        return ()
+    parts = tuple(zip(told[0::3], told[2::3], strict=True))
+    ascending = all(one < following for (one, _), (following, _) in pairwise(parts))
+    return parts if ascending and not parts[0][0] and max(address for _, address in parts) <= MAX_START else ()
 
 
 def _module(image: LoadedImage, address: int, header: Header) -> Sequence[int] | None:
@@ -121,12 +147,12 @@ def _module(image: LoadedImage, address: int, header: Header) -> Sequence[int] |
     return None
 
 
-def _trees(
-    image: LoadedImage, words: Sequence[int], address: int, size_bytes: int, header: Header
-) -> memoryview | None:
-    """The bytes that inline trees lie in; None where they aren't in the file."""
+def _trees_word(words: Sequence[int], address: int, size_bytes: int, header: Header) -> tuple[int, int]:
+    """Which word leads to inline trees, and which is the first behind it and what tells their end."""
     first = GO_FUNC_WORD[header.layout.name]
     end = address + size_bytes
     # From Go 1.26 on trees lie in the table; which word leads to them has moved since, but the table's end follows it.
-    within = (one for one, following in pairwise(words[first:]) if address < one <= following <= end and one < end)
-    return image.bytes_from(next(within, words[first]), size_bytes) or None
+    for at in range(first, MODULE_WORDS - 4):
+        if address < words[at] <= words[at + 1] <= end and words[at] < end:
+            return at, at + 2
+    return first, first + 1

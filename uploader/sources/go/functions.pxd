@@ -1,5 +1,6 @@
 cimport cython
 from uploader.core.numbers cimport NumberReader
+from uploader.core.search cimport first_after
 from uploader.sources.dwarf.code_ranges cimport CodeRanges
 from uploader.sources.go.function_names cimport FunctionNames
 from uploader.sources.go.inline_trees cimport InlineTrees
@@ -15,7 +16,8 @@ cdef class FunctionReader(NumberReader):
     cdef bint relative, unit_files, has_trees, garbled
     cdef int entry_bytes, pointer_bytes
     cdef long long functions_at, records_at, tables_at, start_line_at, steps_left
-    cdef unsigned long long text_start, trees_base
+    cdef unsigned long long[::1] part_entry, part_address
+    cdef unsigned long long trees_base
     cdef long long lost
     cdef CodeRanges code, spoken
 

@@ -6,11 +6,13 @@ to which inlined call a pc belongs.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
 
 import cython
 
 from uploader.core.numbers import NumberReader
+from uploader.core.search import first_after
 from uploader.errors import MalformedGoTable
 from uploader.sources.dwarf.code_ranges import CodeRanges
 from uploader.sources.go.find import FoundTable
@@ -72,7 +74,8 @@ class FunctionReader(NumberReader):
         self.records_at = header.records_at
         self.tables_at = layout.tables_at
         self.start_line_at = layout.start_line_at
-        self.text_start = found.text_start
+        self.part_entry = array("Q", [entry for entry, _ in found.code])
+        self.part_address = array("Q", [address for _, address in found.code])
         self.steps_left = STEPS_PER_BYTE * len(found.data)
         self.lost = 0
         self.code = CodeRanges(executable)
@@ -102,7 +105,8 @@ class FunctionReader(NumberReader):
         entry: cython.ulonglong = self.fixed(at, self.entry_bytes)
         record: cython.ulonglong = self.fixed(at + self.entry_bytes, self.entry_bytes)
         following: cython.ulonglong = self.fixed(at + 2 * self.entry_bytes, self.entry_bytes)
-        start: cython.ulonglong = self.text_start + entry if self.relative else entry
+        part: cython.Py_ssize_t = first_after(self.part_entry, 0, len(self.part_entry), entry) - 1
+        start: cython.ulonglong = self.part_address[part] + (entry - self.part_entry[part])
         if start > MAX_START:
             raise IndexError
         if start >= self.code.end_at(start):

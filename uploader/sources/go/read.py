@@ -11,7 +11,7 @@ from uploader.sources.go.layouts import Header
 from uploader.sources.port import ColumnsRead, Reading
 from uploader.symbols.columns import SourceColumns
 
-GARBLED = "garble has hashed the names, files and lines of its Go code: `garble reverse` tells what they were"
+GARBLED = "garble has hashed or removed the names, files and lines of its Go code: `garble reverse` tells what hashed ones were"
 
 
 def read_go(table: FoundTable, reading: Reading) -> ColumnsRead:
