@@ -19,6 +19,7 @@ from go_accuracy import (
     OURS_LACKS,
     SHORTENED,
     TABLE_LACKS,
+    TRAMPOLINE,
     WRAPPER,
 )
 from go_shipped import GoText
@@ -41,6 +42,7 @@ OUTER = ("main.main", "p/main.go", 7)
         (chain(OUTER), chain(OUTER), set()),
         (NOTHING, chain(OUTER), {OURS_LACKS}),
         (chain(OUTER), NOTHING, {DWARF_LACKS}),
+        (chain(("main.f-tramp0", "", 0)), NOTHING, {TRAMPOLINE}),
         (chain(OUTER), chain(("main.other", "p/main.go", 7)), {NAME}),
         (chain(OUTER), chain(("main.main", "q/main.go", 7)), {LINE}),
         (chain(OUTER), chain(("f", "x.go", 1), OUTER), {DEPTH}),
