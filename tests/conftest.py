@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import signal
 import subprocess
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -14,6 +15,8 @@ from typing import NoReturn
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.store.object_storage import ObjectStorage, program, running
 
 import builds
 
@@ -92,6 +95,24 @@ def peer(missing: Callable[[str], None]) -> Callable[[str], str]:
         return path
 
     return find
+
+
+@pytest.fixture(scope="session")
+def object_storage(
+    missing: Callable[[str], None], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Callable[[str], ObjectStorage]]:
+    """``object_storage("moto")`` gives a running server of that kind, one for all tests; or ends the test where it is missing."""
+    servers: dict[str, ObjectStorage] = {}
+    with contextlib.ExitStack() as all_of_them:
+
+        def find(kind: str) -> ObjectStorage:
+            if kind not in servers:
+                if program(kind) is None:
+                    missing(f"{kind} is not installed")
+                servers[kind] = all_of_them.enter_context(running(kind, tmp_path_factory.mktemp(kind)))
+            return servers[kind]
+
+        yield find
 
 
 @pytest.fixture(scope="session")

@@ -1,14 +1,17 @@
-"""What every destination keeps to, whichever kind it is: a folder, a server, a store in a bucket later."""
+"""What every destination keeps to, whichever kind it is: a folder, a server, a bucket."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import contextlib
+import secrets
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from tests.server.running_server import RunningServer
+from tests.store import object_storage
 from tests.writers.artifact_writer import make_artifact, put_all
 from uploader.destinations import open as room
 from uploader.errors import ArtifactMismatch, ChunkMismatch, NothingFound
@@ -16,15 +19,26 @@ from uploader.model import Quality, SymbolId
 from uploader.protocol.words import MIN_CHUNK_SIZE_BYTES, Destination, Holding
 
 
-@pytest.fixture(params=["folder", "server"])
-def destination(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Destination]:
-    if request.param == "folder":
-        opened = room.open_destination(str(tmp_path / "store"), project="web", env={})
-        yield opened
-        opened.close()
-        return
-    with RunningServer(tmp_path / "store") as server:
-        opened = room.open_destination(server.url, project="web", env={})
+@pytest.fixture(params=["folder", "server", *object_storage.KINDS])
+def destination(
+    request: pytest.FixtureRequest,
+    object_storage: Callable[[str], object_storage.ObjectStorage],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> Iterator[Destination]:
+    with contextlib.ExitStack() as stack:
+        env: dict[str, str] = {}
+        if request.param == "folder":
+            dest = str(tmp_path / "store")
+        elif request.param == "server":
+            dest = stack.enter_context(RunningServer(tmp_path / "store")).url
+        else:
+            storage = object_storage(request.param)
+            env |= storage.environment
+            for name, value in env.items():
+                monkeypatch.setenv(name, value)
+            dest = f"s3://{storage.bucket}/{secrets.token_hex(8)}"
+        opened = room.open_destination(dest, project="web", env=env)
         yield opened
         opened.close()
 

@@ -6,11 +6,14 @@ import hashlib
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from typing import IO
+from typing import IO, TypeVar
 
 from uploader.store.blobs import Blob, BlobInfo
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 class MemoryBlobs:
@@ -27,6 +30,14 @@ class MemoryBlobs:
     def size_bytes(self, key: str) -> int | None:
         blob = self.get(key)
         return None if blob is None else len(blob.data)
+
+    def sizes_bytes(self, keys: Sequence[str]) -> list[int | None]:
+        return [self.size_bytes(key) for key in keys]
+
+    def map(self, task: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
+        return map(task, items)
+
+    guarded = True
 
     def put_if_absent(self, key: str, data: bytes) -> bool:
         return self.swap(key, data, tag=None)

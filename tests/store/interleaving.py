@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from tests.store.blobs_in_memory import MemoryBlobs
@@ -140,6 +140,14 @@ class ActorsBlobs:
 
     def size_bytes(self, key: str) -> int | None:
         return self._actor.does(lambda: self._blobs.size_bytes(key))
+
+    def sizes_bytes(self, keys: Sequence[str]) -> list[int | None]:
+        return [self.size_bytes(key) for key in keys]
+
+    def map(self, task: Callable[[Any], T], items: Iterable[Any]) -> Iterator[T]:
+        return map(task, items)
+
+    guarded = True
 
     def put_if_absent(self, key: str, data: bytes) -> bool:
         return self._actor.does(lambda: self._blobs.put_if_absent(key, data))

@@ -1,29 +1,34 @@
-"""What every place that keeps a store's bytes keeps to: a folder, a dictionary, later a bucket."""
+"""What every place that keeps a store's bytes keeps to: a folder, a dictionary, a bucket of a server that speaks S3."""
 
 from __future__ import annotations
 
-import shutil
-import tempfile
+import secrets
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.store import object_storage
 from tests.store.blobs_in_memory import MemoryBlobs
 from tests.writers.artifact_writer import make_artifact, put_all
+from uploader.errors import Refused
 from uploader.store.blobs import Blobs
+from uploader.store.bucket import open_bucket
 from uploader.store.folder import FolderBlobs
 from uploader.store.store import SymbolStore
 
-KINDS: dict[str, Callable[[Path], Blobs]] = {"folder": FolderBlobs, "memory": lambda _: MemoryBlobs()}
+OpenStorage = Callable[[str], object_storage.ObjectStorage]
+KINDS = ("folder", "memory", *object_storage.KINDS)
 EVERY_KIND = pytest.mark.parametrize("kind", KINDS)
+GUARDED_KINDS = pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in object_storage.UNGUARDED])
 HOUR = 3600.0
 
-keys = st.sampled_from(["a", "b/c", "b/d", "b/e/f", "g"])
+ALL_KEYS = ("a", "b/c", "b/d", "b/e/f", "g")
+keys = st.sampled_from(ALL_KEYS)
 contents = st.binary(max_size=4)
 operations = st.lists(
     st.one_of(
@@ -36,31 +41,45 @@ operations = st.lists(
 )
 
 
+@pytest.fixture
+def place(object_storage: OpenStorage, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[str], Blobs]:
+    """``place("moto")`` gives an empty place of that kind."""
+
+    def make(kind: str) -> Blobs:
+        empty = secrets.token_hex(8)
+        if kind == "folder":
+            return FolderBlobs(tmp_path / empty)
+        if kind == "memory":
+            return MemoryBlobs()
+        storage = object_storage(kind)
+        for name, value in storage.environment.items():
+            monkeypatch.setenv(name, value)
+        return open_bucket(f"s3://{storage.bucket}/{empty}", env=storage.environment, allow_http=True)
+
+    return make
+
+
 @pytest.fixture(params=KINDS)
-def blobs(request: pytest.FixtureRequest, tmp_path: Path) -> Blobs:
-    return KINDS[request.param](tmp_path / "place")
+def blobs(request: pytest.FixtureRequest, place: Callable[[str], Blobs]) -> Blobs:
+    return place(request.param)
 
 
 @EVERY_KIND
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(done=operations)
-def test_any_order_of_operations_leaves_what_a_dictionary_would_hold(kind: str, done: list[tuple[str, ...]]) -> None:
-    root = Path(tempfile.mkdtemp(prefix="symup-blobs-"))
-    try:
-        blobs = KINDS[kind](root / "place")
-        model: dict[str, bytes] = {}
-        for operation in done:
-            perform(blobs, model, *operation)
-            for key in ("a", "b/c", "b/d", "b/e/f", "g"):
-                blob = blobs.get(key)
-                assert (None if blob is None else blob.data) == model.get(key)
-                assert blobs.size_bytes(key) == (len(model[key]) if key in model else None)
-        for prefix in ("", "b/", "b/e/"):
-            listed = [(info.key, info.size_bytes) for info in blobs.list(prefix)] if prefix else None
-            expected = sorted((key, len(data)) for key, data in model.items() if key.startswith(prefix))
-            assert listed is None or listed == expected
-    finally:
-        shutil.rmtree(root)
+def test_any_order_of_operations_leaves_what_a_dictionary_would_hold(
+    kind: str, place: Callable[[str], Blobs], done: list[tuple[str, ...]]
+) -> None:
+    blobs = place(kind)
+    model: dict[str, bytes] = {}
+    for operation in done:
+        perform(blobs, model, *operation)
+        held = [blobs.get(key) for key in ALL_KEYS]
+        assert [None if blob is None else blob.data for blob in held] == [model.get(key) for key in ALL_KEYS]
+        assert blobs.sizes_bytes(ALL_KEYS) == [len(model[key]) if key in model else None for key in ALL_KEYS]
+    for prefix in ("b/", "b/e/"):
+        listed = [(info.key, info.size_bytes) for info in blobs.list(prefix)]
+        assert listed == sorted((key, len(data)) for key, data in model.items() if key.startswith(prefix))
 
 
 def perform(blobs: Blobs, model: dict[str, bytes], name: str, key: str, *rest: object) -> None:
@@ -79,7 +98,8 @@ def perform(blobs: Blobs, model: dict[str, bytes], name: str, key: str, *rest: o
     elif name == "swap":
         data, which = rest
         tag = {"right": right, "absent": None, "other": "no such tag"}[str(which)]
-        assert blobs.swap(key, data, tag=tag) == (tag == right)  # type: ignore[arg-type]  # as drawn
+        done = blobs.swap(key, data, tag=tag)  # type: ignore[arg-type]  # as drawn
+        assert done == (tag == right) or (done and model.get(key) == data)
         if tag == right:
             model[key] = data  # type: ignore[assignment]  # as drawn
     else:
@@ -87,17 +107,26 @@ def perform(blobs: Blobs, model: dict[str, bytes], name: str, key: str, *rest: o
         model.pop(key, None)
 
 
-def test_equal_contents_have_equal_tags_and_others_other_ones(blobs: Blobs) -> None:
-    tags = []
-    for data in (b"one", b"two", b"one"):
+def test_another_content_has_another_tag(blobs: Blobs) -> None:
+    tags = set()
+    for data in (b"one", b"two", b"three"):
         blobs.replace("a", data)
         blob = blobs.get("a")
         assert blob is not None
-        tags.append(blob.tag)
-    assert tags[0] == tags[2] != tags[1]
+        tags.add(blob.tag)
+    assert len(tags) == 3
 
 
-def test_of_many_writers_that_swap_one_content_one_wins(blobs: Blobs) -> None:
+def test_tasks_come_back_in_their_order_and_their_trouble_with_them(blobs: Blobs) -> None:
+    assert list(blobs.map(lambda number: blobs.size_bytes("a") or number, range(300))) == list(range(300))
+    with pytest.raises(ZeroDivisionError):
+        list(blobs.map(lambda number: 1 // number, [1, 0, 1]))
+
+
+@GUARDED_KINDS
+def test_of_many_writers_that_swap_one_content_one_wins(kind: str, place: Callable[[str], Blobs]) -> None:
+    blobs = place(kind)
+    assert blobs.guarded
     blobs.replace("a", b"before")
     blob = blobs.get("a")
     assert blob is not None
@@ -132,9 +161,8 @@ def test_scratch_is_a_file_that_leaves_nothing_behind(blobs: Blobs) -> None:
     assert blobs.sweep(unmodified_since=time.time() + HOUR) == 0
 
 
-@EVERY_KIND
-def test_a_store_stands_on_any_of_them(kind: str, tmp_path: Path) -> None:
-    store = SymbolStore(KINDS[kind](tmp_path / "place"), "web")
+def test_a_store_stands_on_any_of_them(blobs: Blobs) -> None:
+    store = SymbolStore(blobs, "web")
     artifact = make_artifact(chunks=3, aliases=("go:xyz",))
     put_all(store, artifact)
     assert store.commit(artifact.manifest).stored
@@ -143,4 +171,27 @@ def test_a_store_stands_on_any_of_them(kind: str, tmp_path: Path) -> None:
         assert store.manifest(each) == artifact.manifest
         assert b"".join(store.fetch(each)) == artifact.gsym
     assert [manifest for _, manifest in store.manifests()] == [artifact.manifest]
-    assert store.gc(now=time.time() + 30 * 24 * HOUR).chunks == 0
+
+
+@GUARDED_KINDS
+def test_garbage_is_collected_on_any_of_them(kind: str, place: Callable[[str], Blobs]) -> None:
+    store = SymbolStore(place(kind), "web")
+    kept, orphan = make_artifact("aa11"), make_artifact("bb22", chunks=3)
+    for artifact in (kept, orphan):
+        put_all(store, artifact)
+        store.commit(artifact.manifest)
+    store.take_out(orphan.manifest.identity.primary)
+    later = time.time() + 30 * 24 * HOUR
+    assert store.gc(now=later).condemned == 4
+    collected = store.gc(now=later + 25 * HOUR)
+    assert (collected.chunks, collected.names) == (3, 1)
+    assert b"".join(store.fetch(kept.manifest.identity.primary)) == kept.gsym
+    assert store.gc(now=later + 60 * HOUR).chunks == 0
+
+
+@pytest.mark.parametrize("kind", sorted(object_storage.UNGUARDED))
+def test_where_conditional_writes_are_ignored_nothing_is_collected(kind: str, place: Callable[[str], Blobs]) -> None:
+    blobs = place(kind)
+    assert not blobs.guarded
+    with pytest.raises(Refused, match="ignores conditional writes"):
+        SymbolStore(blobs, "web").gc()

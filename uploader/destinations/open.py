@@ -7,6 +7,7 @@ from pathlib import Path
 
 from uploader import places
 from uploader.credentials.token import Token
+from uploader.destinations.bucket import BucketKind
 from uploader.destinations.folder import FolderDestination, FolderKind
 from uploader.destinations.port import DestinationKind, FindToken, Opening
 from uploader.destinations.server_kind import ServerKind
@@ -14,10 +15,8 @@ from uploader.errors import UsageError
 from uploader.protocol.words import Destination
 from uploader.store.keys import checked_project
 
-KINDS: tuple[DestinationKind, ...] = (FolderKind(), ServerKind())
+KINDS: tuple[DestinationKind, ...] = (FolderKind(), ServerKind(), BucketKind())
 """All kinds of destination. A new one is a file beside this one, and a place in this line."""
-
-_OBJECT_STORAGE = {"s3", "gs", "az"}
 
 
 def no_token(_url: str) -> Token | None:
@@ -40,7 +39,7 @@ def open_destination(
     token: FindToken = no_token,
     allow_insecure: bool = False,
 ) -> Destination:
-    """The destination ``dest``: ``https://host/base`` or ``http://…``, a path or ``file:///…``; None is `default_folder`.
+    """The destination ``dest``: a server's URL, a bucket's (``s3://…``), a path or ``file:///…``; None is `default_folder`.
 
     ``token`` is asked for a server's URL only. Nothing is contacted or made yet. ``allow_insecure`` lets a token travel over plain
     http beyond loopback. Raises `UsageError`: for what can't be read or isn't supported, for a bad project name, and without
@@ -57,10 +56,8 @@ def open_destination(
     scheme = places.scheme_of(dest)
     kind = next((kind for kind in KINDS if scheme in kind.schemes), None)
     if kind is not None:
-        return kind.open(dest, Opening(project=project, token=token, allow_insecure=allow_insecure))
-    if scheme in _OBJECT_STORAGE:
-        raise UsageError(
-            f"{scheme}:// destinations are not there yet",
-            remedy="Run `symup serve` over a folder or a mounted bucket, and name its https:// URL.",
-        )
-    raise UsageError(f"{scheme}:// is no destination that symup knows", remedy="Name an https:// URL or a folder.")
+        return kind.open(dest, Opening(project=project, token=token, env=env, allow_insecure=allow_insecure))
+    raise UsageError(
+        f"{scheme}:// is no destination that symup knows",
+        remedy="Name an https:// URL, a bucket (s3://, gs://, az://) or a folder.",
+    )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import field
 from typing import TYPE_CHECKING, Protocol
 
 from uploader.values import frozen
@@ -22,6 +23,8 @@ class Opening:
     """A sound name."""
     token: FindToken
     """Asked for a server's URL only."""
+    env: Mapping[str, str] = field(default_factory=dict)
+    """The environment, in which the providers of object storage have their own variables."""
     allow_insecure: bool = False
     """A token may travel over plain http beyond loopback."""
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from typing import IO, Protocol
+from typing import IO, Protocol, TypeVar
 
 from uploader.values import frozen
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 @frozen
@@ -41,11 +44,23 @@ class Blobs(Protocol):
     def size_bytes(self, key: str) -> int | None:
         """How long the content is, without reading it; None where there is none."""
 
+    def sizes_bytes(self, keys: Sequence[str]) -> list[int | None]:
+        """`size_bytes` of many keys, asked side by side where that takes less time."""
+
+    def map(self, task: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
+        """What a task of several requests gives for each item, in their order; side by side where that takes less time.
+
+        A task must not call this.
+        """
+
     def put_if_absent(self, key: str, data: bytes) -> bool:
         """Stores ``data`` where nothing is yet; false where something is, which stays as it is."""
 
     def swap(self, key: str, data: bytes, *, tag: str | None) -> bool:
-        """Replaces, all at once, the content that ``tag`` names (None: absence); false where it is another by now."""
+        """Replaces, all at once, the content that ``tag`` names (None: absence); false where it is another by now.
+
+        It may be true where that other is ``data`` itself: an attempt whose answer was lost finds its own work.
+        """
 
     def replace(self, key: str, data: bytes) -> None:
         """Stores ``data`` in the place of whatever is there, readable or not."""
@@ -61,6 +76,10 @@ class Blobs(Protocol):
 
     def sweep(self, *, unmodified_since: float) -> int:
         """Removes what killed writers left behind before that time; how many leftovers went."""
+
+    @property
+    def guarded(self) -> bool:
+        """Whether `swap` and `put_if_absent` are atomic here; where they aren't, nothing is collected."""
 
     def now(self) -> float:
         """Seconds since the epoch, by the place's own clock."""

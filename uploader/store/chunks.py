@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from uploader.errors import ChunkMismatch, Refused, StoreDamaged
 from uploader.protocol.wire.json_text import is_sha256
@@ -59,10 +59,17 @@ class Chunks:
             raise StoreDamaged(f"chunk {sha256} had other bytes than its name says, and was taken out")
         return blob.data
 
-    def size_bytes(self, sha256: str) -> int:
-        """How long the chunk is that lies there, whatever it holds; nought where there is none, or where that can't be told."""
+    def sizes_bytes(self, digests: Sequence[str]) -> list[int]:
+        """How long the chunks are that lie there, whatever they hold; nought for those that aren't there, or where that can't be told."""
+        named = [keys.chunk_key(self._project, sha256) for sha256 in digests]
         try:
-            return self._blobs.size_bytes(keys.chunk_key(self._project, sha256)) or 0
+            return [size_bytes or 0 for size_bytes in self._blobs.sizes_bytes(named)]
+        except Refused:
+            return [self._size_bytes(key) for key in named]
+
+    def _size_bytes(self, key: str) -> int:
+        try:
+            return self._blobs.size_bytes(key) or 0
         except Refused:
             return 0
 
@@ -87,21 +94,22 @@ class Stock:
 
     def lacks(self, digests: Iterable[str]) -> tuple[str, ...]:
         """Those that aren't there, each once."""
-        return tuple(sha256 for sha256 in dict.fromkeys(digests) if not self._size_bytes(sha256))
+        named = tuple(dict.fromkeys(digests))
+        self._look_for(named)
+        return tuple(sha256 for sha256 in named if not self._sizes_bytes[sha256])
 
     def lost(self, manifest: Manifest) -> frozenset[str]:
         """The chunks of a stored artifact that aren't there, or have another size than the manifest says."""
+        self._look_for(manifest.chunks)
         return frozenset(
             sha256
             for sha256, size_bytes in zip(manifest.chunks, manifest.chunk_sizes_bytes, strict=True)
-            if self._size_bytes(sha256) != size_bytes
+            if self._sizes_bytes[sha256] != size_bytes
         )
 
-    def _size_bytes(self, sha256: str) -> int:
-        size_bytes = self._sizes_bytes.get(sha256)
-        if size_bytes is None:
-            size_bytes = self._sizes_bytes[sha256] = self._chunks.size_bytes(sha256)
-        return size_bytes
+    def _look_for(self, digests: Iterable[str]) -> None:
+        new = [sha256 for sha256 in dict.fromkeys(digests) if sha256 not in self._sizes_bytes]
+        self._sizes_bytes.update(zip(new, self._chunks.sizes_bytes(new), strict=True))
 
 
 def _why(error: Refused) -> str:

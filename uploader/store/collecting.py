@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Container, Iterator
 
-from uploader.errors import StoreDamaged
+from uploader.errors import Refused, StoreDamaged
 from uploader.protocol.wire.json_text import is_sha256
 from uploader.protocol.words import Manifest
 from uploader.store import keys
@@ -63,6 +63,11 @@ class Collection:
 
     def run(self, *, dry: bool = False) -> Collected:
         """Carries out what is due, and condemns what is found to be useless by now; ``dry`` only counts. Raises `StoreDamaged`."""
+        if not self._blobs.guarded:
+            raise Refused(
+                "this store ignores conditional writes, so that nothing can be collected there beside uploads",
+                remedy="Keep symbols in a store that honours If-Match and If-None-Match, or push what is wanted to a new one.",
+            )
         listed: set[str] = set()
         gone: dict[str, int] = {}
         for info in self._blobs.list(keys.condemned_prefix(self._project)):

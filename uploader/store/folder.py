@@ -17,13 +17,16 @@ import tempfile
 import threading
 import time
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import IO
+from typing import IO, TypeVar
 
 from uploader.errors import Refused, UsageError
 from uploader.store.blobs import Blob, BlobInfo
 from uploader.store.lock import exclusive
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 _TEMPORARY = ".tmp"
 _LOCKS = ".locks"
@@ -62,6 +65,14 @@ class FolderBlobs:
         if status is None or stat.S_ISDIR(status.st_mode):
             return None
         return status.st_size if stat.S_ISREG(status.st_mode) else 0
+
+    def sizes_bytes(self, keys: Sequence[str]) -> list[int | None]:
+        """See `Blobs.sizes_bytes`."""
+        return [self.size_bytes(key) for key in keys]
+
+    def map(self, task: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
+        """See `Blobs.map`."""
+        return map(task, items)
 
     def put_if_absent(self, key: str, data: bytes) -> bool:
         """See `Blobs.put_if_absent`."""
@@ -108,6 +119,11 @@ class FolderBlobs:
             with self._translated(key), self._locked(key), contextlib.suppress(FileNotFoundError, NotADirectoryError):
                 if not self._put_folder_aside(path):
                     os.unlink(path)
+
+    @property
+    def guarded(self) -> bool:
+        """See `Blobs.guarded`."""
+        return True
 
     def now(self) -> float:
         """See `Blobs.now`."""

@@ -37,7 +37,7 @@ class SymbolStore:
     def negotiate(self, questions: Sequence[Question]) -> list[Answer]:
         """The answers in the order of the questions. Changes nothing at all; an entry that can't be read is its question's answer."""
         asking = Asking(self._names, self._chunks, self._entry)
-        return [asking.answer(question) for question in questions]
+        return list(self._blobs.map(asking.answer, questions))
 
     def put_chunk(self, sha256: str, data: bytes) -> None:
         """Stores a chunk, idempotently; one that lies there damaged is replaced. Raises `ChunkMismatch`, `Refused`."""
