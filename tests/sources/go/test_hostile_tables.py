@@ -9,7 +9,7 @@ import pytest
 
 from tests.sources.go.test_go_tables import CODE, INLINED, MAIN, OTHER, read, told
 from tests.writers.elf_writer import ALLOC, LOAD, Section, Segment, elf
-from tests.writers.pclntab_writer import TABLE, TEXT, GoFunction, Row, program, table
+from tests.writers.pclntab_writer import TABLE, TEXT, Call, GoFunction, Row, Run, program, table
 from uploader.errors import MalformedGoTable
 from uploader.objects.elf.elf_file import ElfFile
 from uploader.objects.elf.loaded import LoadedImage
@@ -134,3 +134,153 @@ def test_a_table_that_would_lie_beyond_all_addresses_is_an_answer_or_a_clear_err
         assert found is not None
         assert found.trees is None
         assert list(LoadedImage(file).pointers_to(1 << 32)) == []
+
+
+def changed(data: bytes, number: int, *, functab: bytes = b"", record: dict[int, int] | None = None) -> bytes:
+    """A program whose nth function has another entry in ``ftab``, or other words in its record (by their offset)."""
+    out = bytearray(data)
+    at = data.index(struct.pack("<IH", 0xFFFFFFF1, 0))
+    functions = at + struct.unpack_from("<8Q", data, at + 8)[7]
+    place = functions + struct.unpack_from("<I", data, functions + 8 * number + 4)[0]
+    out[functions + 8 * number : functions + 8 * number + len(functab)] = functab
+    for offset, word in (record or {}).items():
+        struct.pack_into("<I", out, place + offset, word)
+    return bytes(out)
+
+
+def words_of(data: bytes, number: int) -> tuple[int, ...]:
+    """The first ten words of a function's record."""
+    at = data.index(struct.pack("<IH", 0xFFFFFFF1, 0))
+    functions = at + struct.unpack_from("<8Q", data, at + 8)[7]
+    return struct.unpack_from("<10I", data, functions + struct.unpack_from("<I", data, functions + 8 * number + 4)[0])
+
+
+def test_tables_that_all_functions_share_beyond_measure_are_refused() -> None:
+    size, count = 2000, 200
+    rows = [Row(offset, "/x.go", offset % 2 + 1) for offset in range(size)]
+    functions = [
+        GoFunction("f", size * number, size * number + size, rows if not number else rows[:1])
+        for number in range(count)
+    ]
+    data = program(functions)
+    _, _, _, _, _, files, lines, *_ = words_of(data, 0)
+    for number in range(1, count):
+        data = changed(data, number, record={20: files, 24: lines})
+    with ElfFile.from_bytes(data) as file:
+        found = find_table(file)
+        assert found is not None
+        with pytest.raises(MalformedGoTable, match="tables that overlap"):
+            read_go(found, Reading(executable=[(TEXT, TEXT + size * count)], names=NameTable()))
+
+
+THIRD = GoFunction("main.third", 0x80, 0xC0, [Row(0, "/src/main.go", 50)])
+
+
+@pytest.mark.parametrize(
+    ("entry", "why"),
+    [
+        pytest.param(
+            struct.pack("<I", 0x20),
+            "the one before would end before it begins, and this record is another's",
+            id="too early",
+        ),
+        pytest.param(struct.pack("<II", 0x40, 0xFFFFFF00), "its record is beyond the end", id="no record"),
+    ],
+)
+def test_a_function_that_contradicts_its_table_is_left_out(entry: bytes, why: str) -> None:
+    found = read(changed(program([MAIN, OTHER, THIRD]), 1, functab=entry))
+    assert "main.third" in [name for name, *_ in told(found)], why
+    assert "main.other[...]" not in [name for name, *_ in told(found)], why
+    assert found.warnings
+
+
+def test_functions_that_end_before_they_begin_are_left_out() -> None:
+    backwards = [MAIN._replace(start=0x80, end=0xC0), OTHER, THIRD._replace(start=0x20, end=0x40)]
+    found = read(program(backwards))
+    assert [name for name, *_ in told(found)] == ["main.third"]
+    assert found.warnings == ("2 of 3 functions of Go's table could not be read",)
+
+
+def test_no_function_is_longer_than_32_bits() -> None:
+    endless = GoFunction("endless", 0, 0x40, [Row(0, "/src/x.go", 1)])
+    data = bytearray(program([endless, OTHER], version="1.16"))
+    at = data.index(struct.pack("<QQQ", TEXT, 0, 0)[:8], data.index(struct.pack("<IH", 0xFFFFFFFA, 0)))
+    struct.pack_into("<Q", data, at + 16, TEXT + (1 << 32))
+    assert read(bytes(data)).warnings == ("2 of 2 functions of Go's table could not be read",)
+
+
+def test_a_record_is_not_looked_for_before_the_table() -> None:
+    data = bytearray(program([MAIN, OTHER], version="1.16"))
+    at = data.index(struct.pack("<Q", TEXT), data.index(struct.pack("<IH", 0xFFFFFFFA, 0)))
+    (record,) = struct.unpack_from("<Q", data, at + 8)
+    size_bytes = len(table([MAIN, OTHER], version="1.16").data)
+    struct.pack_into("<Q", data, at + 8, (record - size_bytes) % (1 << 64))
+    found = read(bytes(data))
+    assert [name for name, *_ in told(found)] == ["main.other[...]"]
+
+
+def test_a_function_without_runs_of_its_calls_has_none() -> None:
+    data = program([INLINED, OTHER])
+    found = read(changed(data, 0, record={44 + 8: 0}))
+    assert found.whole
+    assert told(found)[0][4] == []
+
+
+def test_a_tree_beyond_all_trees_is_none() -> None:
+    data = bytearray(program([INLINED, OTHER], version="1.16"))
+    with ElfFile.from_bytes(bytes(data)) as file:
+        base, segment = LoadedImage(file).segment_of(TABLE)
+    padded = TABLE + len(table([INLINED, OTHER], version="1.16").data)
+    trees = padded + -padded % 16 + 16
+    at = data.index(struct.pack("<Q", trees))
+    # Less by the segment's size it would be the same tree, counted from the end.
+    struct.pack_into("<Q", data, at, (trees - len(segment)) % (1 << 64))
+    assert told(read(bytes(data)))[0][4] == []
+    struct.pack_into("<Q", data, at, base + len(segment))
+    assert told(read(bytes(data)))[0][4] == []
+
+
+def test_a_call_beyond_its_tree_is_lost_and_others_are_not() -> None:
+    lost = INLINED._replace(calls=[Call("a", 0)], runs=[Run(0x10, 0), Run(0x20, 0xFFFFFF), Run(0x40, -1)])
+    found = read(program([lost]))
+    assert [name for _, name, *_ in told(found)[0][4]] == ["a"]
+    assert found.warnings == ("1 inlined calls of Go's table could not be read",)
+
+
+@pytest.mark.parametrize("record", [{28: 2, 64: 16}, {40: 3 << 24}], ids=["two tables", "three references"])
+def test_a_function_that_has_fewer_tables_or_references_has_no_calls(record: dict[int, int]) -> None:
+    data = program([INLINED, OTHER])
+    assert words_of(data, 0)[7] == 3
+    found = read(changed(data, 0, record=record))
+    assert found.whole
+    assert told(found)[0][4] == []
+
+
+@pytest.mark.parametrize("record", [{20: 0}, {24: 0}, {20: 0x7FFFFFFF}, {24: 0x7FFFFFFF}])
+def test_a_function_without_a_table_of_files_or_lines_has_no_rows(record: dict[int, int]) -> None:
+    found = read(changed(program([MAIN, OTHER]), 0, record=record))
+    assert told(found)[0] == ("main.main", TEXT, TEXT + 0x40, [], [])
+
+
+def test_a_file_is_not_looked_for_before_its_unit() -> None:
+    data = program([MAIN._replace(runs=[Run(0x40, -1)]), OTHER])
+    (at,) = struct.unpack_from("<I", data, data.index(struct.pack("<10I", *words_of(data, 0))) + 44 + 8)
+    found = read(changed(data, 0, record={20: at, 32: 1}))
+    assert {file for _, file, _ in told(found)[0][3]} == {""}
+
+
+def test_behind_the_last_run_code_is_the_functions_own() -> None:
+    short = INLINED._replace(calls=[Call("a", 0x30)], runs=[Run(0x10, 0)])
+    found = read(program([short, INLINED._replace(start=0x40, end=0x80)]))
+    assert [(name, ranges) for _, name, _, _, ranges in told(found)[0][4]] == [("a", [(TEXT, TEXT + 0x10)])]
+
+
+def test_calls_that_are_given_code_beyond_measure_are_left_out() -> None:
+    depth, times = 100, 2000
+    calls = [Call(f"c{number}", number + 1) for number in range(depth)]
+    runs = [Run(number + 1, number) for number in range(depth)]
+    runs += [Run(depth + number + 1, 0 if number % 2 else -1) for number in range(times)]
+    deep = GoFunction("deep", 0, depth + times, [Row(0, "/x.go", 1)], calls=calls, runs=runs)
+    found = read(program([deep]))
+    assert told(found)[0][4] == []
+    assert found.warnings == ("1 inlined calls of Go's table could not be read",)

@@ -23,10 +23,7 @@ from uploader.symbols.columns import NameTable, SymbolTable
 from uploader.symbols.spoken_for import SpokenFor
 from uploader.symbols.table_columns import GrowingTable
 
-NONE = cython.declare(cython.uint, 0xFFFFFFFF)
 MAX_FUNCTION_BYTES = cython.declare(cython.ulonglong, 0xFFFFFFFF)
-MAX_START = cython.declare(cython.ulonglong, 0xFFFFFFFE00000000)
-"""Behind it addresses would run over."""
 RUNS_NUMBER = cython.declare(cython.longlong, 2)
 """PCDATA_InlTreeIndex."""
 TREE_NUMBER = cython.declare(cython.longlong, 3)
@@ -107,8 +104,6 @@ class FunctionReader(NumberReader):
         following: cython.ulonglong = self.fixed(at + 2 * self.entry_bytes, self.entry_bytes)
         part: cython.Py_ssize_t = first_after(self.part_entry, 0, len(self.part_entry), entry) - 1
         start: cython.ulonglong = self.part_address[part] + (entry - self.part_entry[part])
-        if start > MAX_START:
-            raise IndexError
         if start >= self.code.end_at(start):
             raise IndexError
         if start < self.spoken.end_at(start):
@@ -164,13 +159,9 @@ class FunctionReader(NumberReader):
             cython.ulonglong, TREE_NUMBER
         ):
             return 0
-        if more > cython.cast(cython.ulonglong, self.data_size):
-            raise IndexError
         at = tables + 4 * cython.cast(cython.longlong, more)
         if self.relative:
             tree = self.fixed(at + 4 * TREE_NUMBER, 4)
-            if tree == NONE:
-                return 0
         else:
             at = (at + self.pointer_bytes - 1) // self.pointer_bytes * self.pointer_bytes
             tree = self.fixed(at + self.pointer_bytes * TREE_NUMBER, self.pointer_bytes)

@@ -92,8 +92,6 @@ class InlineTrees(NumberReader):
         pc: cython.ulonglong = 0
         change: cython.ulonglong
         call: cython.int
-        if p >= self.data_size:
-            raise IndexError
         while pc < self.size:
             change = self.uleb(p)
             if change == 0 and pc > 0:

@@ -82,7 +82,7 @@ class FunctionRows(NumberReader):
 
     def slot(self, file: cython.longlong) -> cython.uint:
         """The slot of a file that the function numbers; ``NONE`` where there is none."""
-        if file < 0 or file > MAX_LINE:
+        if file < 0:
             return NONE
         number: cython.ulonglong = self.unit + cython.cast(cython.ulonglong, file)
         return cython.cast(cython.uint, number) if number < self.slots else NONE
