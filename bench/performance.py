@@ -44,7 +44,7 @@ DOCS = inputs.ROOT / "docs"
 SMALL = "g++-dwarf5"
 CONVERTED = (
     *(SMALL, "python3.11", "librados2", "libc6-dbg", "valgrind-dbg"),
-    *("ceph-osd", "vmlinux", "hugo"),
+    *("ceph-osd", "vmlinux", "hugo", "buf", "esbuild"),
 )
 COMPRESSED = (SMALL, "python3.11", "librados2")
 GO_TABLE = ".gopclntab"
