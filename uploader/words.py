@@ -16,11 +16,16 @@ def size(size_bytes: int) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A duration: ``0.3 s``, ``42 s``, ``3 min 20 s``."""
+    """A duration: ``0.3 s``, ``42 s``, ``3 min 20 s``, ``24 h``."""
     if seconds < 9.95:
         return f"{seconds:.1f} s"
     whole = round(seconds)
-    return f"{whole} s" if whole < 120 else f"{whole // 60} min {whole % 60} s"
+    if whole < 120:
+        return f"{whole} s"
+    if whole < 2 * 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    minutes = whole // 60 % 60
+    return f"{whole // 3600} h" + (f" {minutes} min" if minutes else "")
 
 
 def count(number: int, noun: str, plural: str = "") -> str:

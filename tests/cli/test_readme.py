@@ -20,6 +20,7 @@ COMMANDS = (
     "status",
     "push",
     "serve",
+    "gc",
     "init",
     "login",
     "logout",

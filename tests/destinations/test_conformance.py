@@ -19,7 +19,7 @@ from uploader.model import Quality, SymbolId
 from uploader.protocol.words import MIN_CHUNK_SIZE_BYTES, Destination, Holding
 
 
-@pytest.fixture(params=["folder", "server", *object_storage.KINDS])
+@pytest.fixture(params=["folder", "server", "server over moto", *object_storage.KINDS])
 def destination(
     request: pytest.FixtureRequest,
     object_storage: Callable[[str], object_storage.ObjectStorage],
@@ -33,11 +33,14 @@ def destination(
         elif request.param == "server":
             dest = stack.enter_context(RunningServer(tmp_path / "store")).url
         else:
-            storage = object_storage(request.param)
+            over = request.param.removeprefix("server over ")
+            storage = object_storage(over)
             env |= storage.environment
             for name, value in env.items():
                 monkeypatch.setenv(name, value)
             dest = f"s3://{storage.bucket}/{secrets.token_hex(8)}"
+            if over != request.param:
+                dest = stack.enter_context(RunningServer(tmp_path / "store", dest=dest)).url
         opened = room.open_destination(dest, project="web", env=env)
         yield opened
         opened.close()

@@ -8,25 +8,35 @@ from pathlib import Path
 from typing import Self
 
 PROGRAM = """
+import os
 import sys
 from pathlib import Path
+from uploader.destinations.open import open_place
 from uploader.server.serve import serve
 store, port, tokens, limit = sys.argv[1:]
 serve(
-    Path(store), port=int(port), tokens_path=Path(tokens) if tokens else None, max_request_size_bytes=int(limit),
+    open_place(store, env=os.environ), port=int(port), tokens_path=Path(tokens) if tokens else None, max_request_size_bytes=int(limit),
     on_listening=lambda url: print(url, flush=True),
 )
 """
 
 
 class RunningServer:
-    """Started when made; ``url`` is where it answers. ``start`` after ``kill`` takes the same port again."""
+    """Over the folder ``store``, or the store ``dest``.
+
+    Started when made; ``url`` is where it answers. ``start`` after ``kill`` takes the same port again."""
 
     def __init__(
-        self, store: Path, *, tokens: Path | None = None, max_request_size_bytes: int = 8 * 1024 * 1024 + 65536
+        self,
+        store: Path,
+        *,
+        dest: str = "",
+        tokens: Path | None = None,
+        max_request_size_bytes: int = 8 * 1024 * 1024 + 65536,
     ) -> None:
         self._arguments = [str(tokens or ""), str(max_request_size_bytes)]
         self.store_path = store
+        self._dest = dest or str(store)
         self.log_path = store.parent / f"{store.name}.log"
         self.url = ""
         self.port = 0
@@ -35,7 +45,7 @@ class RunningServer:
     def start(self) -> None:
         with self.log_path.open("ab") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-c", PROGRAM, str(self.store_path), str(self.port), *self._arguments],
+                [sys.executable, "-c", PROGRAM, self._dest, str(self.port), *self._arguments],
                 stdout=subprocess.PIPE,
                 stderr=log,
                 text=True,

@@ -15,12 +15,13 @@ from tests.server.running_server import RunningServer
 from tests.writers.artifact_writer import make_artifact
 from uploader.errors import UsageError
 from uploader.server.serve import serve
+from uploader.store.folder import FolderBlobs
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::"])
 def test_without_tokens_it_serves_nobody_else(tmp_path: Path, host: str) -> None:
     with pytest.raises(UsageError, match="no tokens") as caught:
-        serve(tmp_path / "store", host=host, port=0)
+        serve(FolderBlobs(tmp_path / "store"), host=host, port=0)
     assert caught.value.remedy
 
 
@@ -29,7 +30,7 @@ def test_a_taken_port_is_told(tmp_path: Path) -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         with pytest.raises(UsageError, match="can't listen"):
-            serve(tmp_path / "store", port=taken.getsockname()[1])
+            serve(FolderBlobs(tmp_path / "store"), port=taken.getsockname()[1])
 
 
 @pytest.mark.parametrize(
@@ -38,13 +39,13 @@ def test_a_taken_port_is_told(tmp_path: Path) -> None:
 )
 def test_what_can_not_be_served_is_a_usage_error(tmp_path: Path, arguments: dict[str, object]) -> None:
     with pytest.raises(UsageError):
-        serve(tmp_path / "store", **{"port": 0, **arguments})  # type: ignore[arg-type]  # keywords by case
+        serve(FolderBlobs(tmp_path / "store"), **{"port": 0, **arguments})  # type: ignore[arg-type]  # keywords by case
 
 
 def test_a_store_that_is_a_file_is_a_usage_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(UsageError):
-        serve(tmp_path / "file", port=0)
+        serve(FolderBlobs(tmp_path / "file"), port=0)
 
 
 def test_a_request_under_way_is_finished_before_it_ends(tmp_path: Path) -> None:

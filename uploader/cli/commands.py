@@ -34,6 +34,7 @@ COMMANDS = {
     "status": "Tell what the store holds for binaries or ids.",
     "push": "Bring what one store holds to another.",
     "serve": "Serve a symbol store over HTTP.",
+    "gc": "Delete what no symbol file in a store needs.",
     "init": "Propose the CI step that stores a repository's symbols, as a diff.",
     "login": "Keep a server's token in the keyring.",
     "logout": "Delete a server's token from the keyring.",

@@ -42,7 +42,7 @@ To = Annotated[
     _option(
         WHERE,
         "--to",
-        help="Where to: https://host/base or a folder. Without it, a folder in your data directory.",
+        help="Where to: https://host/base, s3://bucket/prefix or a folder. Without it, a folder in your data directory.",
         metavar="DEST",
         env="SYMUP_TO",
     ),

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from uploader.cli import options, tell, terminal
+from uploader.cli import options, stores, tell, terminal
 from uploader.cli.groups import Addressed, Gated, Output, grouped
 from uploader.errors import UsageError
 from uploader.words import printable
-
-if TYPE_CHECKING:
-    from uploader.store.store import SymbolStore
 
 
 @grouped
 def command(
     store: Annotated[
-        Path, typer.Argument(help="The folder of a store, as upload --to FOLDER fills one.", metavar="STORE")
+        str,
+        typer.Argument(
+            help="A store: a folder, as upload --to FOLDER fills one, or a bucket (s3://…).", metavar="STORE"
+        ),
     ],
     addressed: Addressed,
     gated: Gated,
@@ -39,7 +38,7 @@ def command(
     reports = output.reports()
     if chosen.to is None:
         raise UsageError("push needs a destination", remedy="Name it with --to or SYMUP_TO.")
-    source = _opened(store, chosen.project)
+    source = stores.opened(store, chosen.project)
     destination = options.open_destination(chosen)
     if addressed.to is None and not output.quiet:
         terminal.say(f"symup: pushing to {printable(destination.url)}")
@@ -69,23 +68,3 @@ def command(
         destination=destination.url,
         project=chosen.project,
     )
-
-
-def _opened(folder: Path, project: str) -> SymbolStore:
-    """The store in a folder that has to be there. Raises `UsageError`."""
-    from uploader.store.folder import FolderBlobs
-    from uploader.store.store import SymbolStore as Store
-
-    if not folder.is_dir():
-        raise UsageError(f"{folder} is no folder", remedy="Name a store's folder: what upload --to FOLDER has filled.")
-    store = Store(FolderBlobs(folder), project)
-    if not (folder / project).is_dir():
-        others = sorted(path.parent.name for path in folder.glob("*/artifacts"))[:5]
-        remedy = (
-            f"It holds {', '.join(others)}: name one with --project."
-            if others
-            else "Name a store's folder: what upload --to FOLDER has filled."
-        )
-        if others or any(folder.iterdir()):
-            raise UsageError(f"{folder} holds nothing of the project {project}", remedy=remedy)
-    return store

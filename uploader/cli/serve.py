@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from uploader import places
 from uploader.cli import terminal
 from uploader.errors import UsageError
 from uploader.words import printable
@@ -16,8 +17,12 @@ from uploader.words import printable
 
 def command(
     store: Annotated[
-        Path | None,
-        typer.Option("--store", metavar="FOLDER", help="The folder of the store; the one that upload uses by default."),
+        str | None,
+        typer.Option(
+            "--store",
+            metavar="DEST",
+            help="The store: a folder, or a bucket (s3://…); the folder that upload uses by default.",
+        ),
     ] = None,
     host: Annotated[
         str, typer.Option("--host", help="The address to listen on; others than loopback need --tokens.")
@@ -42,7 +47,7 @@ def command(
     ] = None,
     access_log: Annotated[bool, typer.Option("--access-log", help="A line on stderr for each request.")] = False,
 ) -> int:
-    """Serve a symbol store over HTTP: from a folder, to this machine only unless told otherwise.
+    """Serve a symbol store over HTTP: from a folder or a bucket, to this machine only unless told otherwise.
 
     The URL is the first line on stdout. Ctrl-C ends it, after the requests under way. Needs: pip install 'symup[server]'
 
@@ -52,17 +57,22 @@ def command(
 
     limit_size_bytes = _limit_size_bytes(max_request_size or os.environ.get("SYMUP_MAX_REQUEST_SIZE") or None)
     insist_on_libraries()
-    folder = _folder(store, create=create)
+    from uploader.destinations.open import open_place
+
+    bucket = None if store is None or places.scheme_of(store) in ("", "file") else store
+    folder = None if bucket is not None else _folder(store, create=create)
+    blobs = open_place(bucket or str(folder), env=os.environ)
 
     def on_listening(url: str) -> None:
-        terminal.say(f"symup: serving the store in {printable(str(folder))}{_emptiness(folder)}; Ctrl-C ends it")
+        emptiness = "" if folder is None else _emptiness(folder)
+        terminal.say(f"symup: serving the store in {printable(bucket or str(folder))}{emptiness}; Ctrl-C ends it")
         terminal.tell_core()
         terminal.announce(url)
 
     # The server has stopped by then, and being asked to stop is no failure of a server.
     with contextlib.suppress(KeyboardInterrupt):
         serve(
-            folder,
+            blobs,
             host=host,
             port=port,
             tokens_path=tokens,
@@ -83,8 +93,9 @@ def _limit_size_bytes(said: str | None) -> int:
         raise UsageError(f"--max-request-size {said!r} is no size", remedy="Give one like 1M.") from error
 
 
-def _folder(store: Path | None, *, create: bool) -> Path:
+def _folder(named: str | None, *, create: bool) -> Path:
     """The folder to serve. One that is named has to be there: with a typo in its name it would be an empty store. Raises `UsageError`."""
+    store = None if named is None else places.folder_of(named)
     if store is None:
         from uploader.destinations.open import default_folder
 

@@ -18,12 +18,15 @@ class BucketKind:
 
     schemes = ("s3", "gs", "az")
 
-    def open(self, dest: str, opening: Opening) -> Destination:
+    def place(self, dest: str, opening: Opening) -> BucketBlobs:
         """See `DestinationKind`. Plain http is spoken to loopback only, unless told otherwise."""
         endpoints = [opening.env[name] for name in _ENDPOINTS if opening.env.get(name)]
         local = bool(endpoints) and all(is_loopback(urlsplit(url).hostname or "") for url in endpoints)
-        blobs = open_bucket(dest, env=opening.env, allow_http=opening.allow_insecure or local)
-        return _BucketDestination(blobs, opening.project, url=dest.rstrip("/"))
+        return open_bucket(dest, env=opening.env, allow_http=opening.allow_insecure or local)
+
+    def open(self, dest: str, opening: Opening) -> Destination:
+        """See `DestinationKind`."""
+        return _BucketDestination(self.place(dest, opening), opening.project, url=dest.rstrip("/"))
 
 
 class _BucketDestination(DirectDestination):

@@ -9,6 +9,7 @@ from uploader.destinations.direct import DirectDestination
 from uploader.destinations.port import Opening
 from uploader.errors import UsageError
 from uploader.protocol.words import Destination
+from uploader.store.blobs import Blobs
 from uploader.store.folder import FolderBlobs
 
 
@@ -25,9 +26,17 @@ class FolderKind:
 
     schemes = ("", "file")
 
+    def place(self, dest: str, _opening: Opening) -> Blobs:
+        """See `DestinationKind`."""
+        return FolderBlobs(_folder(dest))
+
     def open(self, dest: str, opening: Opening) -> Destination:
         """See `DestinationKind`."""
-        folder = places.folder_of(dest)
-        if folder is None:
-            raise UsageError("a file URL names a local folder", remedy="It looks like file:///srv/symbols.")
-        return FolderDestination(folder, opening.project)
+        return FolderDestination(_folder(dest), opening.project)
+
+
+def _folder(dest: str) -> Path:
+    folder = places.folder_of(dest)
+    if folder is None:
+        raise UsageError("a file URL names a local folder", remedy="It looks like file:///srv/symbols.")
+    return folder

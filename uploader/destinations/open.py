@@ -13,7 +13,9 @@ from uploader.destinations.port import DestinationKind, FindToken, Opening
 from uploader.destinations.server_kind import ServerKind
 from uploader.errors import UsageError
 from uploader.protocol.words import Destination
+from uploader.store.blobs import Blobs
 from uploader.store.keys import checked_project
+from uploader.store.store import SymbolStore
 
 KINDS: tuple[DestinationKind, ...] = (FolderKind(), ServerKind(), BucketKind())
 """All kinds of destination. A new one is a file beside this one, and a place in this line."""
@@ -53,11 +55,32 @@ def open_destination(
                 remedy="Name one with --to or SYMUP_TO: a symbol server's URL, or a folder that outlives the job.",
             )
         return FolderDestination(default_folder(), project)
+    opening = Opening(project=project, token=token, env=env, allow_insecure=allow_insecure)
+    return _kind_of(dest).open(dest, opening)
+
+
+def open_place(dest: str, *, env: Mapping[str, str], project: str = "default") -> Blobs:
+    """The place that keeps the bytes of the store ``dest``. Raises `UsageError`, also for a server, which has its own."""
+    place = _kind_of(dest).place(dest, Opening(project=project, token=no_token, env=env))
+    if place is None:
+        raise UsageError(
+            f"{dest} is a server, and this is done where its store is",
+            remedy="Run it there, and name the folder or the bucket.",
+        )
+    return place
+
+
+def open_store(dest: str, *, project: str, env: Mapping[str, str]) -> SymbolStore:
+    """One project of the store ``dest``, which is a folder or a bucket. Raises `UsageError`."""
+    return SymbolStore(open_place(dest, env=env, project=project), project)
+
+
+def _kind_of(dest: str) -> DestinationKind:
     scheme = places.scheme_of(dest)
     kind = next((kind for kind in KINDS if scheme in kind.schemes), None)
-    if kind is not None:
-        return kind.open(dest, Opening(project=project, token=token, env=env, allow_insecure=allow_insecure))
-    raise UsageError(
-        f"{scheme}:// is no destination that symup knows",
-        remedy="Name an https:// URL, a bucket (s3://, gs://, az://) or a folder.",
-    )
+    if kind is None:
+        raise UsageError(
+            f"{scheme}:// is no destination that symup knows",
+            remedy="Name an https:// URL, a bucket (s3://, gs://, az://) or a folder.",
+        )
+    return kind

@@ -11,6 +11,7 @@ from uploader.values import frozen
 if TYPE_CHECKING:
     from uploader.credentials.token import Token
     from uploader.protocol.words import Destination
+    from uploader.store.blobs import Blobs
 
 FindToken = Callable[[str], "Token | None"]
 
@@ -35,6 +36,9 @@ class DestinationKind(Protocol):
     @property
     def schemes(self) -> tuple[str, ...]:
         """The schemes of its URLs, in lower case; the empty one is a path's."""
+
+    def place(self, dest: str, opening: Opening, /) -> Blobs | None:
+        """The place that keeps the store's bytes; None where a server stands before it. Nothing is contacted or made yet."""
 
     def open(self, dest: str, opening: Opening, /) -> Destination:
         """The destination that ``dest`` names. Nothing is contacted or made yet. Raises `UsageError`."""

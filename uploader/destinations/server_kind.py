@@ -16,6 +16,9 @@ class ServerKind:
 
     schemes = ("http", "https")
 
+    def place(self, _dest: str, _opening: Opening) -> None:
+        """See `DestinationKind`: what a server stands before is its own."""
+
     def open(self, dest: str, opening: Opening) -> Destination:
         """See `DestinationKind`."""
         from uploader.destinations.server import HttpDestination

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from uploader.errors import UsageError
 from uploader.net.loopback import is_loopback
 from uploader.protocol.words import MAX_CHUNK_SIZE_BYTES, Capabilities
-from uploader.store.folder import FolderBlobs
+from uploader.store.blobs import Blobs
 
 if TYPE_CHECKING:
     from uploader.server.connection import Bounds
@@ -35,7 +35,7 @@ def insist_on_libraries() -> None:
 
 
 def serve(
-    store_path: Path,
+    blobs: Blobs,
     *,
     host: str = "127.0.0.1",
     port: int = 8753,
@@ -44,7 +44,7 @@ def serve(
     on_listening: Callable[[str], None] = lambda _url: None,
     access_log: bool = False,
 ) -> None:
-    """Serves the store in the folder ``store_path`` until SIGINT or SIGTERM; requests under way are finished first.
+    """Serves the store in ``blobs`` until SIGINT or SIGTERM; requests under way are finished first.
 
     ``port`` 0 takes a free one. ``on_listening`` gets the URL once connections are answered. ``max_request_size_bytes`` bounds every
     request, and with it the chunks that clients are told to send: as much as the proxies in front let through. Without
@@ -69,7 +69,7 @@ def serve(
             max_chunk_size_bytes=min(MAX_CHUNK_SIZE_BYTES, max_request_size_bytes),
             max_request_size_bytes=max_request_size_bytes,
         )
-        app = create_app(FolderBlobs(store_path), tokens=tokens, capabilities=limits)
+        app = create_app(blobs, tokens=tokens, capabilities=limits)
         config = uvicorn.Config(
             app,
             log_level="info" if access_log else "warning",

@@ -64,13 +64,7 @@ class BucketBlobs:
 
     def check(self) -> None:
         """Sees that the bucket is there and can be listed. Raises `Refused`, `NotAllowed`, `NetworkGaveOut`."""
-        import obstore
-
-        try:
-            with self._translated(_TRIAL):
-                next(iter(obstore.list(self._store, _TRIAL)), None)
-        except FileNotFoundError as error:
-            raise Refused("there is no such bucket", remedy=f"Look at its name: {_PLACE[self._scheme]}.") from error
+        next(self.list(_TRIAL), None)
 
     def get(self, key: str) -> Blob | None:
         """See `Blobs.get`."""
@@ -155,12 +149,17 @@ class BucketBlobs:
         """See `Blobs.list`."""
         import obstore
 
-        with self._translated(prefix):
-            for batch in obstore.list(self._store, prefix.removesuffix("/")):
-                for one in batch:
-                    yield BlobInfo(
-                        key=one["path"], size_bytes=one["size"], modified_at=one["last_modified"].timestamp()
-                    )
+        listing = iter(obstore.list(self._store, prefix.removesuffix("/")))
+        while True:
+            try:
+                with self._translated(prefix):
+                    batch = next(listing, ())
+            except FileNotFoundError as error:
+                raise self._no_bucket() from error
+            if not batch:
+                return
+            for one in batch:
+                yield BlobInfo(key=one["path"], size_bytes=one["size"], modified_at=one["last_modified"].timestamp())
 
     def sweep(self, *, unmodified_since: float) -> int:  # noqa: ARG002  # the port's signature
         """See `Blobs.sweep`. A write that was cut short leaves nothing: it is one request."""
@@ -171,12 +170,12 @@ class BucketBlobs:
         import obstore
 
         key = _TRIAL + secrets.token_hex(8)
-        with self._translated(key):
-            obstore.put(self._store, key, b"", use_multipart=False)
-            try:
+        self.replace(key, b"")
+        try:
+            with self._translated(key):
                 return obstore.head(self._store, key)["last_modified"].timestamp()
-            finally:
-                self.delete([key])
+        finally:
+            self.delete([key])
 
     def scratch(self) -> AbstractContextManager[IO[bytes]]:
         """See `Blobs.scratch`: it lies on this machine."""
@@ -192,8 +191,8 @@ class BucketBlobs:
 
     def _tried_out(self) -> bool:
         key = _TRIAL + secrets.token_hex(8)
+        self._put(key, b"one", mode="create")
         try:
-            self._put(key, b"one", mode="create")
             return not (
                 self._put(key, b"two", mode="create")
                 or self._put(key, b"two", mode={"e_tag": '"00000000000000000000000000000000"'})
@@ -209,9 +208,16 @@ class BucketBlobs:
         try:
             with self._translated(key):
                 obstore.put(self._store, key, data, mode=mode, use_multipart=False)
-        except (AlreadyExistsError, PreconditionError, FileNotFoundError):
+        except (AlreadyExistsError, PreconditionError):
+            return False
+        except FileNotFoundError as error:
+            if mode in ("create", "overwrite"):
+                raise self._no_bucket() from error
             return False
         return True
+
+    def _no_bucket(self) -> Refused:
+        return Refused("there is no such bucket", remedy=f"Look at its name: {_PLACE[self._scheme]}.")
 
     def _translated(self, key: str) -> _Translated:
         return _Translated(self._scheme, key)

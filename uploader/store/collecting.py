@@ -84,11 +84,11 @@ class Collection:
                 if held.sentenced
                 else (held.since, self._terms.grace_seconds)
             )
-            if self._now - since >= rest_seconds and not dry:
-                gone |= self._carried_out(info.key, held, blob.tag)
+            if self._now - since >= rest_seconds:
+                gone |= self._waste_of(held) if dry else self._carried_out(info.key, held, blob.tag)
             else:
                 listed |= held.sizes_bytes.keys()
-        condemned = self._condemn(listed, dry=dry)
+        condemned = self._condemn(listed | gone.keys(), dry=dry)
         leftovers = 0 if dry else self._blobs.sweep(unmodified_since=self._now - self._older_than_seconds)
         chunks = sum(map(self._is_chunk, gone))
         return Collected(
@@ -101,7 +101,7 @@ class Collection:
 
     def _carried_out(self, name: str, held: Condemned, tag: str) -> dict[str, int]:
         """Sentences what is useless still, and deletes it; gives the keys of what was deleted, with its sizes in bytes."""
-        left = [key for key in held.sizes_bytes if self._is_waste(key)]
+        left = list(self._waste_of(held))
         sentence = replace(held, sentenced=True)
         gone: dict[str, int] = {}
         while True:
@@ -121,6 +121,10 @@ class Collection:
             if blob is None or now is None or now.nonce != sentence.nonce:
                 return gone
             tag = blob.tag
+
+    def _waste_of(self, held: Condemned) -> dict[str, int]:
+        """Those of a list's keys, with their sizes in bytes, that nothing needs still."""
+        return {key: size_bytes for key, size_bytes in held.sizes_bytes.items() if self._is_waste(key)}
 
     def _condemn(self, listed: Container[str], *, dry: bool) -> int:
         old = {info.key: info.size_bytes for info in self._old() if info.key not in listed}
