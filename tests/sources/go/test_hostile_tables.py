@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import struct
 import time
+from collections.abc import Iterator
 
 import pytest
 
 from tests.sources.go.test_go_tables import CODE, INLINED, MAIN, OTHER, read, told
 from tests.writers.elf_writer import ALLOC, LOAD, Section, Segment, elf
-from tests.writers.pclntab_writer import TABLE, TEXT, Call, GoFunction, Row, Run, program, table
+from tests.writers.pclntab_writer import RODATA, TABLE, TEXT, Call, GoFunction, Row, Run, program, table
 from uploader.errors import MalformedGoTable
 from uploader.objects.elf.elf_file import ElfFile
 from uploader.objects.elf.loaded import LoadedImage
-from uploader.sources.go.find import find_table
+from uploader.sources.go.find import MAX_TRIED, find_table
 from uploader.sources.go.layouts import read_header
 from uploader.sources.go.read import read_go
 from uploader.sources.port import Reading
@@ -284,3 +285,44 @@ def test_calls_that_are_given_code_beyond_measure_are_left_out() -> None:
     found = read(program([deep]))
     assert told(found)[0][4] == []
     assert found.warnings == ("1 inlined calls of Go's table could not be read",)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        pytest.param((RODATA + 0x1000, 2, 3), id="as many as there is room for"),
+        pytest.param((RODATA + 0x1000 + 32, 2, 2), id="beyond its segment"),
+        pytest.param((0x900000, 2, 2), id="nowhere"),
+    ],
+)
+def test_a_map_of_the_codes_parts_is_a_whole_slice(words: tuple[int, int, int]) -> None:
+    data = program([MAIN, OTHER], code=[(0, TEXT), (0x40, TEXT + 0x500)])
+    assert told(read(data))[1][1] == TEXT + 0x500
+    lying = data.replace(struct.pack("<3Q", RODATA + 0x1000, 2, 2), struct.pack("<3Q", *words))
+    assert told(read(lying))[1][1] == TEXT + 0x40
+
+
+def test_of_what_begins_like_a_table_some_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = table([MAIN], header_text_start=0).data
+    heads = (made + bytes(-len(made) % 8)) * 50
+    sections = [Section(".text", b"\x90" * 64, flags=6, address=TEXT), Section(".data", heads, flags=3, address=TABLE)]
+    data = elf(sections, segments=[Segment(LOAD, 5, section=".text"), Segment(LOAD, 6, section=".data")])
+    tried = []
+    image_words = LoadedImage.pointers_to
+
+    def counted(image: LoadedImage, value: int) -> Iterator[int]:
+        tried.append(value)
+        return image_words(image, value)
+
+    monkeypatch.setattr(LoadedImage, "pointers_to", counted)
+    with ElfFile.from_bytes(data) as file, pytest.raises(MalformedGoTable, match="where its code begins"):
+        find_table(file)
+    assert len(tried) == MAX_TRIED
+
+
+@pytest.mark.parametrize(("version", "words"), [("1.2", 1), ("1.16", 7), ("1.20", 8)])
+def test_a_header_that_is_cut_is_told(version: str, words: int) -> None:
+    data = memoryview(table([MAIN], version=version).data)
+    for length in range(8 + 8 * words):
+        with pytest.raises(MalformedGoTable, match="cut off in its header"):
+            read_header(data[:length], little_endian=True)

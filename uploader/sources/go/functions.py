@@ -108,11 +108,7 @@ class FunctionReader(NumberReader):
             raise IndexError
         if start < self.spoken.end_at(start):
             return 0
-        if (
-            following <= entry
-            or following - entry > MAX_FUNCTION_BYTES
-            or record >= cython.cast(cython.ulonglong, self.data_size)
-        ):
+        if following <= entry or following - entry > MAX_FUNCTION_BYTES:
             raise IndexError
         p: cython.longlong = self.records_at + cython.cast(cython.longlong, record)
         if self.fixed(p, self.entry_bytes) != entry and not self.garbled:
