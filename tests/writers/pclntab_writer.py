@@ -23,6 +23,7 @@ from tests.writers.elf_writer import (
     Note,
     Section,
     Segment,
+    Symbol,
     elf,
 )
 
@@ -262,6 +263,8 @@ def program(
     section: str = ".gopclntab",
     section_headers: bool = True,
     module: bool = True,
+    module_section: str = ".data",
+    named: bool = False,
     text_start: int = TEXT,
     noted: bool = False,
     code: Sequence[tuple[int, int]] = (),
@@ -269,8 +272,9 @@ def program(
     """A program with code, the table, the inline trees and the module's data.
 
     ``moved`` is how many words Go 1.26 and later put before the word that leads to the trees; they then leave the header's start of the
-    code empty. A ``noted`` program has the note with Go's build id; a ``relocated`` one leaves the module's pointers to the loader.
-    The parts of its ``code`` are (entry, address): from that entry on, functions lie at that address and behind it.
+    code empty. A ``named`` program has a symbol for the table, a ``noted`` one the note with Go's build id; a ``relocated`` one leaves
+    the module's pointers to the loader. The parts of its ``code`` are (entry, address): from that entry on, functions lie at that
+    address and behind it.
     """
     pointer_bytes = bits // 8
     order = "<" if little_endian else ">"
@@ -318,13 +322,13 @@ def program(
             alignment=16,
         ),
         Section(section, data, flags=ALLOC, address=TABLE, alignment=32),
-        Section(".noptrdata", module_data if module else bytes(64), flags=ALLOC | WRITE, address=DATA, alignment=32),
+        Section(module_section, module_data if module else bytes(64), flags=ALLOC | WRITE, address=DATA, alignment=32),
     ]
     segments = [
         Segment(LOAD, EXECUTABLE_SEGMENT, section=".text"),
         Segment(LOAD, READABLE_SEGMENT, section=".rodata"),
         Segment(LOAD, READABLE_SEGMENT, section=section),
-        Segment(LOAD, 6, section=".noptrdata"),
+        Segment(LOAD, 6, section=module_section),
     ]
     if noted:
         segments.append(Segment(NOTE_SEGMENT, READABLE_SEGMENT, section=".note"))
@@ -345,5 +349,6 @@ def program(
     return elf(
         sections, segments=segments, bits=bits, little_endian=little_endian, machine=machine,
         kind=SHARED if relocated else 2, section_headers=section_headers,
+        symbols=[Symbol("runtime.pclntab", TABLE, type=0, section=section)] if named else None,
         notes=[Note("Go", NT_GO_BUILD_ID, b"a/b/c/d")] if noted else [],
     )  # fmt: skip

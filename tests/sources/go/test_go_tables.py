@@ -292,6 +292,23 @@ def test_gos_note_tells_of_a_table_that_no_section_names(place: dict[str, Any]) 
         assert not GoTable().present_in(elf)
 
 
+@pytest.mark.parametrize("mark", [".go.buildinfo", ".go.module", ".noptrdata", ".noptrbss"])
+def test_sections_of_gos_linker_tell_of_a_table_that_no_section_names(mark: str) -> None:
+    with ElfFile.from_bytes(program([INLINED], section=".renamed", module_section=mark)) as elf:
+        assert GoTable().present_in(elf)
+        assert build(elf).figures.quality is Quality.FULL
+
+
+@pytest.mark.parametrize(("bits", "little_endian"), [(64, True), (64, False), (32, True), (32, False)])
+def test_the_tables_symbol_leads_to_it_past_all_that_looks_like_one(bits: int, little_endian: bool) -> None:
+    place: dict[str, Any] = {"section": ".renamed", "bits": bits, "little_endian": little_endian}
+    named = program([INLINED], named=True, **place)
+    assert told(read(named)) == told(read(program([INLINED], **place)))
+    if bits == 64 and little_endian:
+        # Nothing but the symbol says where a table of an unknown magic begins.
+        assert told(read(garbled(named, 0x6D87CD27))) == told(read(named))
+
+
 def garbled(data: bytes, magic: int) -> bytes:
     """A program as garble leaves it: another magic, and in each function's record another entry."""
     out = bytearray(data)

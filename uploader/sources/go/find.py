@@ -8,9 +8,12 @@ from itertools import islice, pairwise
 from uploader.errors import MalformedGoTable
 from uploader.objects.elf.elf_file import ElfFile
 from uploader.objects.elf.loaded import LoadedImage
+from uploader.objects.elf.named_symbol import address_of_symbol
 from uploader.sources.go.layouts import HEADER_BYTES, Header, magics, read_header
 from uploader.sources.go.source import SECTIONS
 from uploader.values import frozen
+
+SYMBOL = b"runtime.pclntab"
 
 MODULE_WORDS = 48
 """As far as words of the module's data are looked at."""
@@ -53,14 +56,14 @@ def find_table(elf: ElfFile) -> FoundTable | None:
     image = LoadedImage(elf)
     trouble: MalformedGoTable | None = None
     tried = 0
-    named = any(map(elf.has_filled, SECTIONS))
-    for address, raw in _named(elf) if named else _scanned(elf, image):
+    told = list(_named(elf, image))
+    for address, raw in told or _scanned(elf, image):
         try:
             # What the loader puts into a table may be its header's start of the code, and entries of older layouts.
-            read_header(raw, little_endian=elf.little_endian, garbled=named)
+            read_header(raw, little_endian=elf.little_endian, garbled=bool(told))
             tried += 1
             data = image.patched(address, raw)
-            return _placed(image, address, data, read_header(data, little_endian=elf.little_endian, garbled=named))
+            return _placed(image, address, data, read_header(data, little_endian=elf.little_endian, garbled=bool(told)))
         except MalformedGoTable as error:
             trouble = trouble or error
         if tried >= MAX_TRIED:
@@ -70,12 +73,18 @@ def find_table(elf: ElfFile) -> FoundTable | None:
     return None
 
 
-def _named(elf: ElfFile) -> Iterator[tuple[int, memoryview]]:
-    """(address, bytes) of the sections that are called so."""
-    for name in SECTIONS:
-        section = elf.section(name)
-        if section is not None and elf.has_filled(name):
-            yield section.address, elf.contents(section)
+def _named(elf: ElfFile, image: LoadedImage) -> Iterator[tuple[int, memoryview]]:
+    """(address, bytes) of the sections that are called so; where there are none, from the symbol of that name on."""
+    sections = [
+        section for section in map(elf.section, SECTIONS) if section is not None and elf.has_filled(section.name)
+    ]
+    for section in sections:
+        yield section.address, elf.contents(section)
+    if not sections:
+        address = address_of_symbol(elf, SYMBOL)
+        data = memoryview(b"") if address is None else image.bytes_from(address, elf.size_bytes)
+        if address is not None and len(data) >= HEADER_BYTES:
+            yield address, data
 
 
 def _scanned(elf: ElfFile, image: LoadedImage) -> Iterator[tuple[int, memoryview]]:

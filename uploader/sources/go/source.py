@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 SECTIONS = (".gopclntab", ".data.rel.ro.gopclntab")
 """Where Go's linker puts the table: the second in position-independent executables."""
 
+MARKS = (".go.buildinfo", ".go.module", ".noptrdata", ".noptrbss")
+"""Sections that only Go's linker makes."""
+
 
 class GoTable:
     """``.gopclntab``: functions, lines and inlined calls of Go code, which every Go program carries for its own stack traces."""
@@ -25,7 +28,7 @@ class GoTable:
     what = "Go's table"
 
     def present_in(self, elf: ElfFile) -> bool:
-        """By its section; where there is none of that name, a program with Go's note has the table somewhere.
+        """By its section; where there is none of that name, a program with Go's note or other sections of Go has the table somewhere.
 
         That of an object file (in c-archives) leads nowhere before it is linked.
         """
@@ -33,7 +36,8 @@ class GoTable:
             return False
         if any(map(elf.section, SECTIONS)):
             return any(map(elf.has_filled, SECTIONS))
-        return any(name == "Go" for name, *_ in elf.notes()) and has_code_bytes(elf)
+        marked = any(map(elf.section, MARKS)) or any(name == "Go" for name, *_ in elf.notes())
+        return marked and has_code_bytes(elf)
 
     def richness(self, elf: ElfFile) -> tuple[int, ...]:
         """By the size of its section."""
