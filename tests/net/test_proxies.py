@@ -73,7 +73,7 @@ def test_no_proxy_sees_what_goes_to_this_machine_in_plain_text(
     with RunningServer(tmp_path / "store", tokens=tmp_path / "tokens") as server:
         url = f"http://{host}:{server.port}"
         destination = HttpDestination(url, project="p", token=token)
-        assert destination.capabilities().features == ("tokens",)
+        assert destination.capabilities().features == ("frames", "tokens")
         destination.close()
         page = io.BytesIO()
         assert download(f"{url}/healthz", page, headers={}, stall_seconds=10, deadline=None, max_size_bytes=99) == 200

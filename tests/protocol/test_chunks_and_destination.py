@@ -18,14 +18,24 @@ from uploader.protocol.chunks import compress
 SECRET = Token("s3cr3t")
 
 
-@given(st.binary(max_size=5000), st.integers(min_value=1, max_value=3000))
-def test_chunks_put_together_are_the_content(content: bytes, limit: int) -> None:
-    file = compress(content, max_chunk_size_bytes=limit)
-    frame = b"".join(chunk.data for chunk in file.chunks)
-    assert zstandard.ZstdDecompressor().decompress(frame) == content
+@given(st.binary(max_size=5000), st.integers(min_value=1, max_value=3000), st.integers(0, 6000))
+def test_chunks_put_together_are_the_content(content: bytes, limit: int, head: int) -> None:
+    file = compress(content, max_chunk_size_bytes=limit, head_size_bytes=head)
+    whole = b"".join(chunk.data for chunk in file.chunks)
+    with zstandard.ZstdDecompressor().stream_reader(whole, read_across_frames=True) as reader:
+        assert reader.read() == content
     assert all(0 < len(chunk.data) <= limit for chunk in file.chunks)
-    assert (file.compressed_size_bytes, file.content_size_bytes) == (len(frame), len(content))
-    assert compress(memoryview(content), max_chunk_size_bytes=limit) == file
+    assert (file.compressed_size_bytes, file.content_size_bytes) == (len(whole), len(content))
+    assert compress(memoryview(content), max_chunk_size_bytes=limit, head_size_bytes=head) == file
+
+
+@given(st.binary(min_size=20, max_size=3000), st.binary(min_size=48, max_size=48), st.integers(20, 3000))
+def test_files_that_differ_in_their_heads_alone_differ_in_one_chunk(rest: bytes, head: bytes, limit: int) -> None:
+    one, other = (
+        compress(begin + rest, max_chunk_size_bytes=max(limit, 100), head_size_bytes=48) for begin in (bytes(48), head)
+    )
+    assert one.chunks[1:] == other.chunks[1:]
+    assert len(other.chunks[0].data) < 100
 
 
 @pytest.mark.parametrize("dest", ["/srv/symbols", "file:///srv/symbols", "file://localhost/srv/symbols"])

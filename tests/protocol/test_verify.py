@@ -15,7 +15,7 @@ from uploader.model import Quality
 from uploader.protocol import verify
 from uploader.protocol.chunks import Chunk, ChunkedFile
 from uploader.protocol.wire import artifacts
-from uploader.protocol.words import MAX_CHUNK_SIZE_BYTES, Manifest
+from uploader.protocol.words import MAX_CHUNK_SIZE_BYTES, MAX_HEAD_SIZE_BYTES, Manifest
 from uploader.store.folder import FolderBlobs
 from uploader.values import replace
 
@@ -52,7 +52,7 @@ def test_a_sound_artifact_passes() -> None:
         ({"quality": Quality.NONE}, "without functions"),
         ({"content_sha256": "0" * 64}, "not what the manifest declares"),
         ({"content_size_bytes": 100}, "not the 100 bytes declared"),
-        ({"content_size_bytes": 1_000_000}, "not the 1000000 bytes declared"),
+        ({"content_size_bytes": 1_000_000}, "not what the manifest declares"),
         ({"content_size_bytes": 10_000_000}, "too few for 10000000"),
     ],
 )
@@ -176,6 +176,50 @@ def test_what_inflates_beyond_measure_is_refused_before_anything_is_written() ->
     manifest = replace(make_manifest(chunked(frame, b""), "aa11"), content_size_bytes=content_size_bytes)
     with pytest.raises(ArtifactMismatch, match="too few"):
         verify.checked(manifest, data.get, no_scratch)
+
+
+def framed(*frames: bytes, content: bytes) -> tuple[ChunkedFile, Manifest]:
+    """A file of those frames, and a manifest that declares it."""
+    file = ChunkedFile(
+        chunks=tuple(Chunk(sha256=hashlib.sha256(frame).hexdigest(), data=frame) for frame in frames),
+        compressed_size_bytes=sum(map(len, frames)),
+        content_size_bytes=len(content),
+        content_sha256=hashlib.sha256(content).hexdigest(),
+    )
+    return file, make_manifest(file, "c0ffee")
+
+
+def test_a_head_may_go_before_the_rest_in_a_frame_of_its_own() -> None:
+    gsym = make_gsym("c0ffee", functions=500)
+    file, manifest = framed(compressed(gsym[:48]), compressed(gsym[48:]), content=gsym)
+    check(file, manifest)
+    at_once = replace(file, chunks=chunked(b"".join(chunk.data for chunk in file.chunks), gsym).chunks)
+    check(at_once, make_manifest(at_once, "c0ffee"))
+
+
+@pytest.mark.parametrize("cuts", [(48, 96), (48, 48), (0, 48)])
+def test_more_frames_than_these_are_refused(cuts: tuple[int, int]) -> None:
+    gsym = make_gsym("c0ffee", functions=500)
+    parts = [gsym[: cuts[0]], gsym[cuts[0] : cuts[1]], gsym[cuts[1] :]]
+    file, manifest = framed(*map(compressed, parts), content=gsym)
+    with pytest.raises(ArtifactMismatch):
+        check(file, manifest)
+
+
+def test_only_a_head_may_go_before_the_rest() -> None:
+    gsym = make_gsym("c0ffee", functions=2000)
+    assert len(gsym) > 2 * MAX_HEAD_SIZE_BYTES
+    cut = MAX_HEAD_SIZE_BYTES + 1
+    file, manifest = framed(compressed(gsym[:cut]), compressed(gsym[cut:]), content=gsym)
+    with pytest.raises(ArtifactMismatch, match="a zstd frame tells 4097 bytes"):
+        check(file, manifest)
+
+
+def test_a_head_alone_is_no_file() -> None:
+    gsym = make_gsym("c0ffee", functions=500)
+    file, manifest = framed(compressed(gsym[:48]), content=gsym)
+    with pytest.raises(ArtifactMismatch, match="not what the manifest declares"):
+        check(file, manifest)
 
 
 def test_a_frame_that_does_not_tell_its_size_is_refused() -> None:

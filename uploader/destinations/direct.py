@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from uploader.model import SymbolId
-from uploader.protocol.words import GSYM_KIND, Answer, Capabilities, Committed, Manifest, Question
+from uploader.protocol.words import FRAMES_FEATURE, GSYM_KIND, Answer, Capabilities, Committed, Manifest, Question
 from uploader.store.blobs import Blobs
 from uploader.store.store import SymbolStore
 
@@ -29,7 +29,7 @@ class DirectDestination:
 
     def capabilities(self) -> Capabilities:
         """A place has the protocol's own limits."""
-        return Capabilities(server=self._what)
+        return Capabilities(server=self._what, features=(FRAMES_FEATURE,))
 
     def negotiate(self, questions: Sequence[Question]) -> list[Answer]:
         """See `Destination.negotiate`."""

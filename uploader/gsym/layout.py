@@ -94,6 +94,7 @@ class Header:
     files: Section
     strings: Section
     function_infos: Section
+    uuid_section: Section
 
     @property
     def byte_order(self) -> str:
@@ -138,6 +139,17 @@ def parse_header(data: Data) -> Header:
     return (_parse_v1 if version == 1 else _parse_v2)(data, order, address_offset_bytes)
 
 
+def head_size_bytes(data: Data) -> int:
+    """How many bytes from the file's begin hold its UUID and what stands before that; two files may differ in them alone.
+
+    Raises `MalformedGsym`.
+    """
+    header = parse_header(data)
+    if header.version == 1:
+        return V1_HEADER_BYTES
+    return max(header.uuid_section.end_bytes, V2_HEADER_BYTES)
+
+
 def _parse_v1(data: Data, order: str, address_offset_bytes: int) -> Header:
     if len(data) < V1_HEADER_BYTES:
         raise MalformedGsym(f"a GSYM file of {len(data)} bytes has no room for its header")
@@ -161,6 +173,7 @@ def _parse_v1(data: Data, order: str, address_offset_bytes: int) -> Header:
         files=_files_section(data, order + "I", info_offsets.end_bytes, len(data), 8),
         strings=_section(data, "strings", strings_offset, strings_bytes),
         function_infos=Section(offset_bytes=0, size_bytes=len(data)),
+        uuid_section=Section(offset_bytes=28, size_bytes=uuid_bytes),
     )
 
 
@@ -200,6 +213,7 @@ def _parse_v2(data: Data, order: str, address_offset_bytes: int) -> Header:
         files=_files_section(data, order + "I", files.offset_bytes, files.end_bytes, 16),
         strings=sections[SECTION_STRINGS],
         function_infos=sections[SECTION_FUNCTION_INFOS],
+        uuid_section=uuid,
     )
 
 

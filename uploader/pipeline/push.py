@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from queue import SimpleQueue
@@ -87,20 +87,22 @@ class _Parcel:
         source, manifest = self.source, self.original
         if max(manifest.chunk_sizes_bytes) <= limit_bytes:
             return self.uncut(manifest, source)
-        places: dict[str, int] = {}
+        places: dict[str, tuple[str, int]] = {}
         digests, sizes = [], []
-        offset = 0
-        for piece in _pieces(source.compressed(manifest), limit_bytes):
-            sha256 = hashlib.sha256(piece).hexdigest()
-            places.setdefault(sha256, offset)
-            digests.append(sha256)
-            sizes.append(len(piece))
-            offset += len(piece)
-        return replace(
-            self,
-            manifest=replace(manifest, chunks=tuple(digests), chunk_sizes_bytes=tuple(sizes)),
-            read=lambda sha256: _range(source, manifest, places[sha256], limit_bytes),
-        )
+        for whole, data in zip(manifest.chunks, source.compressed(manifest), strict=True):
+            for first in range(0, len(data), limit_bytes):
+                piece = data[first : first + limit_bytes]
+                sha256 = hashlib.sha256(piece).hexdigest()
+                places.setdefault(sha256, (whole, first))
+                digests.append(sha256)
+                sizes.append(len(piece))
+
+        def read(sha256: str) -> bytes:
+            whole, first = places[sha256]
+            return _checked_chunk(source, manifest, whole)[first : first + limit_bytes]
+
+        cut = replace(manifest, chunks=tuple(digests), chunk_sizes_bytes=tuple(sizes))
+        return replace(self, manifest=cut, read=read)
 
     @property
     def path(self) -> str:
@@ -201,29 +203,6 @@ class _Push(SendingRun):
             return arrived(parcel, sent, seconds=time.monotonic() - started)
 
         return carry
-
-
-def _pieces(blocks: Iterator[bytes], size_bytes: int) -> Iterator[bytes]:
-    held = bytearray()
-    for block in blocks:
-        held += block
-        while len(held) >= size_bytes:
-            yield bytes(held[:size_bytes])
-            del held[:size_bytes]
-    if held:
-        yield bytes(held)
-
-
-def _range(source: SymbolStore, manifest: Manifest, offset: int, size_bytes: int) -> bytes:
-    """So many bytes of the compressed file from an offset; fewer at its end."""
-    found = bytearray()
-    start = 0
-    for sha256, chunk_size_bytes in zip(manifest.chunks, manifest.chunk_sizes_bytes, strict=True):
-        if start + chunk_size_bytes > offset and len(found) < size_bytes:
-            first = max(0, offset - start)
-            found += _checked_chunk(source, manifest, sha256)[first : first + size_bytes - len(found)]
-        start += chunk_size_bytes
-    return bytes(found)
 
 
 def _checked_chunk(source: SymbolStore, manifest: Manifest, sha256: str) -> bytes:

@@ -13,6 +13,7 @@ from functools import partial
 from uploader import __version__
 from uploader.destinations.send import Sent, send
 from uploader.errors import Interrupted
+from uploader.gsym.layout import head_size_bytes
 from uploader.model import Figures, LeftOut, Outcome, Provenance, Quality, Shortfall
 from uploader.pipeline.artifact import Artifact
 from uploader.pipeline.crew import Crew
@@ -31,7 +32,7 @@ from uploader.progress import Progress
 from uploader.protocol.chunks import ChunkedFile, compress
 from uploader.protocol.wire.artifacts import bounded_warnings
 from uploader.protocol.wire.json_text import unicode_text
-from uploader.protocol.words import Answer, Destination, Holding, Manifest, Question
+from uploader.protocol.words import FRAMES_FEATURE, Answer, Capabilities, Destination, Holding, Manifest, Question
 from uploader.sources.registry import in_order
 from uploader.values import frozen, replace
 from uploader.words import count
@@ -184,7 +185,7 @@ class _Upload(SendingRun):
                 artifact,
                 conversion=self.plan.conversion,
                 threads=threads_for(artifact, self.total_size_bytes, self.plan.jobs),
-                max_chunk_size_bytes=self.destination.capabilities().max_chunk_size_bytes,
+                capabilities=self.destination.capabilities(),
             )
         finally:
             with self.lock:
@@ -229,14 +230,18 @@ class _Converted:
 
 
 def _converted(
-    artifact: Artifact, *, conversion: Conversion, threads: int, max_chunk_size_bytes: int
+    artifact: Artifact, *, conversion: Conversion, threads: int, capabilities: Capabilities
 ) -> _Converted | Outcome:
     """Extracts and compresses; the GSYM file itself is let go before it is sent."""
     made = make(artifact, conversion=conversion, threads=threads)
     if not made.gsym:
         return empty(artifact, warnings=made.warnings)
     return _Converted(
-        file=compress(made.gsym, max_chunk_size_bytes=max_chunk_size_bytes),
+        file=compress(
+            made.gsym,
+            max_chunk_size_bytes=capabilities.max_chunk_size_bytes,
+            head_size_bytes=head_size_bytes(made.gsym) if FRAMES_FEATURE in capabilities.features else 0,
+        ),
         figures=made.figures,
         warnings=made.warnings,
         remedy=made.remedy,

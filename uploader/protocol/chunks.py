@@ -33,30 +33,37 @@ class ChunkedFile:
 
 
 def compress(
-    content: bytes | bytearray | memoryview, *, max_chunk_size_bytes: int = MAX_CHUNK_SIZE_BYTES
+    content: bytes | bytearray | memoryview,
+    *,
+    max_chunk_size_bytes: int = MAX_CHUNK_SIZE_BYTES,
+    head_size_bytes: int = 0,
 ) -> ChunkedFile:
-    """Compresses ``content`` into one zstd frame with its size and checksum, cut into chunks of at most the given size.
+    """Compresses ``content`` into a zstd frame with its size and checksum, cut into chunks of at most the given size.
 
-    The same content and size give the same chunks wherever the same zstd version runs.
+    A head of the given size has a frame and a chunk of its own: what else differs between two files is only this chunk. The same
+    content and sizes give the same chunks wherever the same zstd version runs.
     """
-    frame = zstandard.ZstdCompressor(level=LEVEL, write_checksum=True, write_content_size=True).compress(content)
+    view = memoryview(content)
+    packer = zstandard.ZstdCompressor(level=LEVEL, write_checksum=True, write_content_size=True)
+    parts = (view[:head_size_bytes], view[head_size_bytes:]) if 0 < head_size_bytes < view.nbytes else (view,)
+    frames = [packer.compress(part) for part in parts]
     return ChunkedFile(
-        chunks=_cut(frame, max_chunk_size_bytes),
-        compressed_size_bytes=len(frame),
-        content_size_bytes=memoryview(content).nbytes,
+        chunks=tuple(chunk for frame in frames for chunk in _cut(frame, max_chunk_size_bytes)),
+        compressed_size_bytes=sum(map(len, frames)),
+        content_size_bytes=view.nbytes,
         content_sha256=hashlib.sha256(content).hexdigest(),
     )
 
 
 def recut(file: ChunkedFile, max_chunk_size_bytes: int) -> ChunkedFile:
-    """The same compressed file in chunks of at most the given size."""
-    frame = b"".join(chunk.data for chunk in file.chunks)
-    return replace(file, chunks=_cut(frame, max_chunk_size_bytes))
+    """The same compressed file in chunks of at most the given size; those that are small enough stay as they are."""
+    chunks = (piece for chunk in file.chunks for piece in _cut(chunk.data, max_chunk_size_bytes))
+    return replace(file, chunks=tuple(chunks))
 
 
-def _cut(frame: bytes, max_chunk_size_bytes: int) -> tuple[Chunk, ...]:
+def _cut(data: bytes, max_chunk_size_bytes: int) -> tuple[Chunk, ...]:
     if max_chunk_size_bytes < 1:
         raise ValueError("a chunk has at least one byte")
     size_bytes = min(max_chunk_size_bytes, MAX_CHUNK_SIZE_BYTES)
-    pieces = [frame[offset : offset + size_bytes] for offset in range(0, len(frame), size_bytes)]
+    pieces = [data[offset : offset + size_bytes] for offset in range(0, len(data), size_bytes)]
     return tuple(Chunk(sha256=hashlib.sha256(piece).hexdigest(), data=piece) for piece in pieces)

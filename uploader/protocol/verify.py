@@ -12,7 +12,7 @@ import zstandard
 
 from uploader.errors import ArtifactMismatch, MalformedGsym, Refused, StoreDamaged
 from uploader.model import Figures, IdScheme, Quality
-from uploader.protocol.words import GSYM_KIND, MAX_CHUNK_SIZE_BYTES, Manifest, max_chunks
+from uploader.protocol.words import GSYM_KIND, MAX_CHUNK_SIZE_BYTES, MAX_HEAD_SIZE_BYTES, Manifest, max_chunks
 from uploader.values import replace
 
 if TYPE_CHECKING:
@@ -57,34 +57,90 @@ def compressed(manifest: Manifest, read_chunk: ReadChunk) -> Iterator[bytes]:
 def content(manifest: Manifest, read_chunk: ReadChunk) -> Iterator[bytes]:
     """The uncompressed file in pieces, never more of it than the manifest declares. Raises `StoreDamaged`.
 
-    One whole zstd frame that tells its size is expected, and nothing behind it.
+    One whole zstd frame is expected, or one of the file's head and one of the rest (RFC 8878 §3: frames follow one another). Each tells its
+    size, and nothing stands behind them.
     """
-    decompressor = zstandard.ZstdDecompressor(max_window_size=_MAX_WINDOW_SIZE_BYTES).decompressobj()
+    frames = _Frames(manifest)
     digest = hashlib.sha256()
-    size_bytes = 0
-    begin = b""
     for chunk in compressed(manifest, read_chunk):
-        if len(begin) < _FRAME_HEADER_SIZE_BYTES:
-            begin += chunk[:_FRAME_HEADER_SIZE_BYTES]
-            _check_frame_header(manifest, begin)
         view = memoryview(chunk)
         for offset in range(0, len(view), _SLICE_SIZE_BYTES):
-            if decompressor.eof:
-                raise StoreDamaged(f"{manifest.identity}: bytes follow the end of the compressed file")
-            try:
-                piece = decompressor.decompress(view[offset : offset + _SLICE_SIZE_BYTES])
-            except zstandard.ZstdError as error:
-                raise StoreDamaged(f"{manifest.identity}: not sound zstd: {error}") from error
-            size_bytes += len(piece)
-            if size_bytes > manifest.content_size_bytes:
-                raise StoreDamaged(f"{manifest.identity}: larger than the {manifest.content_size_bytes} bytes declared")
-            if piece:
+            for piece in frames.inflated(view[offset : offset + _SLICE_SIZE_BYTES]):
                 digest.update(piece)
                 yield piece
-    if not decompressor.eof or decompressor.unused_data:
-        raise StoreDamaged(f"{manifest.identity}: the compressed file does not end where its chunks end")
-    if size_bytes != manifest.content_size_bytes or digest.hexdigest() != manifest.content_sha256:
+    frames.check_end()
+    if digest.hexdigest() != manifest.content_sha256:
         raise StoreDamaged(f"{manifest.identity}: the content is not what the manifest declares")
+
+
+class _Frames:
+    """The frames of one compressed file, fed in slices."""
+
+    def __init__(self, manifest: Manifest) -> None:
+        self._manifest = manifest
+        self._rest_bytes = manifest.compressed_size_bytes
+        """Of the compressed file, what hasn't come yet."""
+        self._left_bytes = manifest.content_size_bytes
+        """Of the content, what no frame has told of yet."""
+        self._frame_left_bytes = 0
+        self._frames = 0
+        self._begin = b""
+        self._decompressor: zstandard.ZstdDecompressionObj | None = None
+
+    def inflated(self, data: memoryview) -> Iterator[bytes]:
+        """What the slice adds to the content."""
+        self._rest_bytes -= len(data)
+        waiting = bytes(data)
+        while waiting:
+            if self._decompressor is None:
+                self._begin += waiting
+                if len(self._begin) < min(_FRAME_HEADER_SIZE_BYTES, len(self._begin) + self._rest_bytes):
+                    return
+                self._decompressor = self._opened(self._begin[:_FRAME_HEADER_SIZE_BYTES])
+                waiting, self._begin = self._begin, b""
+            try:
+                piece = self._decompressor.decompress(waiting)
+            except zstandard.ZstdError as error:
+                raise StoreDamaged(f"{self._manifest.identity}: not sound zstd: {error}") from error
+            self._frame_left_bytes -= len(piece)
+            if self._frame_left_bytes < 0:
+                raise StoreDamaged(
+                    f"{self._manifest.identity}: larger than the {self._manifest.content_size_bytes} bytes declared"
+                )
+            waiting = b""
+            if self._decompressor.eof:
+                waiting = self._decompressor.unused_data
+                self._decompressor = None
+            if piece:
+                yield piece
+
+    def check_end(self) -> None:
+        """Raises `StoreDamaged` unless the last frame has ended, and all of the content was told."""
+        if self._decompressor is not None or self._begin or not self._frames:
+            raise StoreDamaged(f"{self._manifest.identity}: the compressed file does not end where its chunks end")
+        if self._left_bytes or self._frame_left_bytes:
+            raise StoreDamaged(f"{self._manifest.identity}: the content is not what the manifest declares")
+
+    def _opened(self, begin: bytes) -> zstandard.ZstdDecompressionObj:
+        """A decompressor for a frame, once what it says of itself is believable."""
+        name = self._manifest.identity
+        if self._frames and (self._frames > 1 or not self._left_bytes):
+            raise StoreDamaged(f"{name}: bytes follow the end of the compressed file")
+        try:
+            frame = zstandard.get_frame_parameters(begin)
+        except zstandard.ZstdError as error:
+            raise StoreDamaged(f"{name}: not sound zstd: {error}") from error
+        size_bytes = frame.content_size
+        is_head = not self._frames and size_bytes <= MAX_HEAD_SIZE_BYTES
+        if size_bytes != self._left_bytes and not (is_head and size_bytes < self._left_bytes):
+            told = "no size" if size_bytes == zstandard.CONTENTSIZE_UNKNOWN else f"{size_bytes} bytes"
+            raise StoreDamaged(
+                f"{name}: a zstd frame tells {told}, not the {self._manifest.content_size_bytes} bytes declared"
+            )
+        self._frames += 1
+        self._left_bytes -= size_bytes
+        self._frame_left_bytes = size_bytes
+        return zstandard.ZstdDecompressor(max_window_size=_MAX_WINDOW_SIZE_BYTES).decompressobj()
 
 
 def checked(manifest: Manifest, read_chunk: ReadChunk, scratch: Scratch) -> Manifest:
@@ -117,21 +173,6 @@ def _sound_content(manifest: Manifest, read_chunk: ReadChunk) -> Iterator[bytes]
         yield from content(manifest, read_chunk)
     except StoreDamaged as error:
         raise ArtifactMismatch(error.message, remedy="Send the artifact's chunks again.") from error
-
-
-def _check_frame_header(manifest: Manifest, begin: bytes) -> None:
-    """Compares what the frame says of itself before any of it is inflated."""
-    try:
-        frame = zstandard.get_frame_parameters(begin)
-    except zstandard.ZstdError as error:
-        if len(begin) < min(_FRAME_HEADER_SIZE_BYTES, manifest.compressed_size_bytes):
-            return
-        raise StoreDamaged(f"{manifest.identity}: not sound zstd: {error}") from error
-    if frame.content_size != manifest.content_size_bytes:
-        told = "no size" if frame.content_size == zstandard.CONTENTSIZE_UNKNOWN else f"{frame.content_size} bytes"
-        raise StoreDamaged(
-            f"{manifest.identity}: the zstd frame tells {told}, not the {manifest.content_size_bytes} bytes declared"
-        )
 
 
 def _check_declaration(manifest: Manifest) -> None:

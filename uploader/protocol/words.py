@@ -16,6 +16,10 @@ from uploader.values import frozen
 MAX_CHUNK_SIZE_BYTES = 8 * 1024 * 1024
 MIN_CHUNK_SIZE_BYTES = 64 * 1024
 """No limit below this is kept: smaller chunks make more requests and names than they save. The first and the last may be smaller."""
+MAX_HEAD_SIZE_BYTES = 4096
+"""The content of the frame that goes before the rest of a file, at most."""
+FRAMES_FEATURE = "frames"
+"""Among `Capabilities.features` of a destination that takes files in two frames."""
 GSYM_KIND = "gsym"
 KINDS = (GSYM_KIND,)
 """All kinds of artifacts."""

@@ -27,7 +27,7 @@ from uploader.protocol.wire.pages import (
     StoredChunk,
     questions_in,
 )
-from uploader.protocol.words import GSYM_KIND, TOKENS_FEATURE, Capabilities, Manifest
+from uploader.protocol.words import FRAMES_FEATURE, GSYM_KIND, TOKENS_FEATURE, Capabilities, Manifest
 from uploader.server.access import Access
 from uploader.server.body import MAX_BODIES_SIZE_BYTES, BodyRoom, parsed
 from uploader.server.describe import DescribedApp, declines, gives, takes
@@ -77,7 +77,9 @@ def create_app(
 
 def _public(access: Access, capabilities: Capabilities, *, with_tokens: bool) -> APIRouter:
     router = APIRouter(responses=declines(401, 403))
-    features = tuple(dict.fromkeys((*capabilities.features, *((TOKENS_FEATURE,) if with_tokens else ()))))
+    features = tuple(
+        dict.fromkeys((*capabilities.features, FRAMES_FEATURE, *((TOKENS_FEATURE,) if with_tokens else ())))
+    )
     told = replace(capabilities, features=features, server=capabilities.server or f"symup {__version__}")
 
     @router.get("/healthz", responses=gives(HEALTH))
