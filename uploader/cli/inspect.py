@@ -102,7 +102,7 @@ def _binary_page(path: Path, debug: DebugSources) -> dict[str, Any]:
     from uploader.objects.elf.describe import describe
     from uploader.objects.elf.elf_file import ElfFile
     from uploader.objects.elf.go_build_info import go_build_info
-    from uploader.pipeline.missing import missing_build_id
+    from uploader.pipeline.missing import REMEDY_UNPACK, missing_build_id
     from uploader.pipeline.pair import look_for_companions
     from uploader.sources.identify import identify
 
@@ -143,6 +143,7 @@ def _binary_page(path: Path, debug: DebugSources) -> dict[str, Any]:
         "executable_bytes": executable_bytes,
         "has_code_bytes": found.has_code_bytes,
         "sources": list(found.sources),
+        "lacks_remedy": REMEDY_UNPACK if found.packed else None,
         "lacks": [] if expected(found.sources, dwarf=False) is Quality.FULL else lacks,
         "expected_quality": promised.label,
         "debug_link": None
@@ -276,6 +277,8 @@ def _binary_rows(page: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "sources", ", ".join(page["sources"]) or "none"
     for reason in page["lacks"]:
         yield "why not more", reason
+    if page["lacks_remedy"]:
+        yield "what to do", page["lacks_remedy"]
     promised = expected(page["sources"]).label
     if page["expected_quality"] == promised:
         yield "expected quality", f"{promised}, by what its headers promise"
