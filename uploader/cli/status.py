@@ -120,6 +120,8 @@ def _tell(stock: Stock, url: str) -> None:
     told = f"{count(len(stock.standings), 'id')} at {url}: {counts[State.STORED]:,} stored, {counts[State.MISSING]:,} missing"
     if counts[State.DAMAGED]:
         told += f", {counts[State.DAMAGED]:,} damaged"
+    if counts[State.OTHER]:
+        told += f", {counts[State.OTHER]:,} of other programs"
     if counts[State.EMPTY]:
         told += f", {counts[State.EMPTY]:,} without symbols to store"
     terminal.say(f"symup: {printable(told)}")

@@ -12,6 +12,8 @@ from uploader.model import SymbolId
 
 if TYPE_CHECKING:
     from uploader.config.settings import Settings
+    from uploader.protocol.words import Destination
+    from uploader.sources.identify import Identified
 
 GSYM_MAGICS = (b"MYSG", b"GSYM")
 ELF_MAGIC = b"\x7fELF"
@@ -36,8 +38,8 @@ def symbols_for(word: str, chosen: Settings) -> bytes | memoryview:
         from uploader.sources.identify import identify
 
         with ElfFile.open(path, mapped=False) as elf:
-            symbol_id = identify(elf).identity.primary
-        return _fetched(symbol_id, chosen)
+            program = identify(elf)
+        return _fetched(program.identity.primary, chosen, program)
     raise MalformedGsym(f"{word} is neither a GSYM file nor an ELF file")
 
 
@@ -50,10 +52,32 @@ def _id(word: str) -> SymbolId:
         ) from error
 
 
-def _fetched(symbol_id: SymbolId, chosen: Settings) -> memoryview:
+def _fetched(symbol_id: SymbolId, chosen: Settings, program: Identified | None = None) -> memoryview:
+    destination = options.open_destination(chosen)
+    try:
+        if program is not None:
+            _check_program(program, destination)
+        return _spooled(destination, symbol_id)
+    finally:
+        destination.close()
+
+
+def _check_program(program: Identified, destination: Destination) -> None:
+    """Raises `NothingFound` where what is stored under its id is another program's."""
+    from uploader.pipeline.fingerprint import fingerprints
+    from uploader.protocol.words import differ
+
+    held = destination.manifest(program.identity.primary)
+    if held is not None and differ(fingerprints(program), held.fingerprints):
+        raise NothingFound(
+            f"{destination.url} holds symbols of another program that has the id {program.identity}",
+            remedy="Convert the file itself (symup convert FILE -o FILE.gsym), and look addresses up in that.",
+        )
+
+
+def _spooled(destination: Destination, symbol_id: SymbolId) -> memoryview:
     from uploader.net.spool import spooled
 
-    destination = options.open_destination(chosen)
     try:
         return spooled(destination.fetch(symbol_id))
     except NothingFound as error:
@@ -61,5 +85,3 @@ def _fetched(symbol_id: SymbolId, chosen: Settings) -> memoryview:
             f"{destination.url} holds no symbols for {symbol_id}",
             remedy="Upload them first: symup upload FILE. Or name another store with --from.",
         ) from error
-    finally:
-        destination.close()

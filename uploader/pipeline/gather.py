@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,8 +17,8 @@ from uploader.model import Concern, Decision, IdScheme, LeftOut, Outcome, Role, 
 from uploader.objects.elf.elf_file import ElfFile
 from uploader.objects.elf.headers import ET_CORE, ET_REL
 from uploader.objects.elf.identity import code_digest, prelinked
-from uploader.objects.input import Input
 from uploader.pipeline.artifact import Artifact
+from uploader.pipeline.fingerprint import content_sha256
 from uploader.pipeline.outcomes import failed, skipped, skipped_for
 from uploader.pipeline.pair import by_base_name, completed, paired
 from uploader.pipeline.plan import Plan
@@ -216,7 +215,7 @@ def _together(files: list[Identified], *, dwarf: bool) -> tuple[Artifact | None,
     for file in files:
         try:
             # What has a size of its own differs from the others, and need not be read to know it.
-            digest = _content_sha256(file.input) if sizes[file.size_bytes] > 1 else ""
+            digest = content_sha256(file.input) if sizes[file.size_bytes] > 1 else ""
         except InputError as error:
             settled.append(failed(file.path, error.reason, remedy=error.remedy))
             continue
@@ -274,11 +273,3 @@ def _in_conflict(files: Iterable[Identified]) -> bool:
             except InputError:
                 digests.add(f"unreadable {file.path}")
     return len(shapes) > 1 or len(digests) > 1
-
-
-def _content_sha256(file: Input) -> str:
-    digest = hashlib.sha256()
-    with ElfFile.of(file, mapped=False) as elf:
-        for piece in elf.pieces_at(0, elf.size_bytes):
-            digest.update(piece)
-    return digest.hexdigest()

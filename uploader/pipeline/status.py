@@ -10,6 +10,7 @@ from typing import TypeVar
 from uploader.errors import ExitCode, StoreDamaged
 from uploader.model import Decision, LeftOut, Outcome, SymbolId
 from uploader.pipeline.artifact import Artifact
+from uploader.pipeline.fingerprint import conflict
 from uploader.pipeline.gather import gather
 from uploader.pipeline.make import holds_nothing
 from uploader.pipeline.plan import Plan
@@ -30,6 +31,8 @@ class State(enum.StrEnum):
     STORED = "stored"
     MISSING = "missing"
     DAMAGED = "damaged"
+    OTHER = "other"
+    """What is there under its id is of another program."""
     EMPTY = "empty"
     """It is not there, and there is nothing to store of it."""
 
@@ -41,7 +44,9 @@ class Asked:
     label: str
     symbol_id: SymbolId
     artifact: Artifact | None = None
-    """What was met in a folder: where it holds no symbols itself, it is no loss that the store has none."""
+    """What was met at a path."""
+    is_named: bool = True
+    """It was asked for by its own name; where what was met in a folder holds no symbols, it is no loss that the store has none."""
 
 
 @frozen
@@ -70,8 +75,8 @@ class Stock:
 
     @property
     def exit_code(self) -> ExitCode:
-        """1 where anything is missing or damaged, or could not be asked for."""
-        amiss = self.troubles or self.count(State.MISSING) or self.count(State.DAMAGED)
+        """1 where anything is missing, damaged or another program's, or could not be asked for."""
+        amiss = self.troubles or any(map(self.count, (State.MISSING, State.DAMAGED, State.OTHER)))
         return ExitCode.SOME_FAILED if amiss else ExitCode.DONE
 
 
@@ -94,7 +99,8 @@ def questions(plan: Plan, ids: Iterable[Asked] = ()) -> Questions:
         Asked(
             label=artifact.path,
             symbol_id=artifact.identity.primary,
-            artifact=None if artifact.path in named else artifact,
+            artifact=artifact,
+            is_named=artifact.path in named,
         )
         for artifact in gathered.artifacts
     ]
@@ -125,7 +131,10 @@ def _standing(asked: Asked, destination: Destination) -> Standing:
     else:
         if manifest is not None:
             state, reason = State.STORED, "stored"
-        elif asked.artifact is not None and holds_nothing(asked.artifact):
+            if asked.artifact is not None and manifest.fingerprints:
+                other = conflict(asked.artifact, manifest.fingerprints, where=destination.url)
+                state, reason = (state, reason) if other is None else (State.OTHER, other.reason)
+        elif asked.artifact is not None and not asked.is_named and holds_nothing(asked.artifact):
             state, reason = State.EMPTY, "no function symbols in it, and none stored"
         else:
             state, reason = State.MISSING, "not in the store"

@@ -17,6 +17,7 @@ from uploader.gsym.layout import head_size_bytes
 from uploader.model import Figures, LeftOut, Outcome, Provenance, Quality, Shortfall
 from uploader.pipeline.artifact import Artifact
 from uploader.pipeline.crew import Crew
+from uploader.pipeline.fingerprint import conflict, fingerprints
 from uploader.pipeline.gather import gather
 from uploader.pipeline.make import make
 from uploader.pipeline.meanwhile import Meanwhile, own_order
@@ -116,13 +117,20 @@ class _Upload(SendingRun):
             return []
         wanted = []
         for artifact, answer in self.ask(promising, self.question):
-            if answer.holding is Holding.PRESENT:
+            other = self.conflict(artifact, answer.stored_fingerprints)
+            if other is not None:
+                self.finish(other)
+            elif answer.holding is Holding.PRESENT:
                 self.finish(present(artifact, answer))
             elif self.is_all_there_is(artifact, answer):
                 self.finish(present(artifact, answer, reason=as_good_as_it_gets(answer)))
             else:
                 wanted.append((artifact, answer))
         return wanted
+
+    def conflict(self, artifact: Artifact, held: tuple[str, ...]) -> Outcome | None:
+        """The outcome of an artifact whose id another program has at the destination, unless that is to be replaced."""
+        return None if self.force else conflict(artifact, held, where=self.destination.url)
 
     def is_all_there_is(self, artifact: Artifact, answer: Answer) -> bool:
         """Whether what is stored, poorer than the artifact promises, is all that can be made of it."""
@@ -160,7 +168,7 @@ class _Upload(SendingRun):
         there = None if self.force else meanwhile.answer(artifact)
         if there is not None:
             self.progress.advance("extract")
-            return present(artifact, there)
+            return self.conflict(artifact, there.stored_fingerprints) or present(artifact, there)
         made = self.converted(artifact, crew)
         schedule.done(artifact)
         if isinstance(made, Outcome):
@@ -173,6 +181,10 @@ class _Upload(SendingRun):
             force=self.force,
             on_sent=lambda size_bytes: self.progress.advance("send", size_bytes),
         )
+        if sent.declined:
+            other = self.conflict(artifact, sent.held.fingerprints)
+            if other is not None:
+                return other
         return _with_what_was_made(
             arrived(artifact, sent, seconds=time.monotonic() - started), made, sent, force=self.force
         )
@@ -211,6 +223,7 @@ class _Upload(SendingRun):
             lacks_files=made.lacks_files,
             provenance=self.provenance,
             build=artifact.build,
+            fingerprints=fingerprints(artifact.main),
             created_at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         )
 

@@ -32,6 +32,13 @@ def max_chunks(compressed_size_bytes: int) -> int:
     return 2 + compressed_size_bytes // MIN_CHUNK_SIZE_BYTES
 
 
+def differ(one: Sequence[str], other: Sequence[str]) -> bool:
+    """Whether fingerprints are those of two programs: two of one kind aren't the same."""
+    known = dict(each.split(":", 1) for each in one if ":" in each)
+    told = dict(each.split(":", 1) for each in other if ":" in each)
+    return any(known[kind] != value for kind, value in told.items() if kind in known)
+
+
 class Holding(enum.StrEnum):
     """The state of an id at a destination, beside the file that the client could send."""
 
@@ -82,6 +89,8 @@ class Answer:
     """The warnings of the run that made it."""
     stored_shortfall: Shortfall | None = None
     stored_lacks_files: bool = False
+    stored_fingerprints: tuple[str, ...] = ()
+    """Those of the program that the stored file was made of (`Manifest.fingerprints`)."""
     missing_chunks: tuple[str, ...] = ()
     """Those of the question's chunks that the destination lacks."""
 
@@ -115,6 +124,8 @@ class Manifest:
     provenance: Provenance = Provenance()
     build: Build | None = None
     """None where the program says nothing of its build."""
+    fingerprints: tuple[str, ...] = ()
+    """Texts of a kind and a value, as ``code:…``: two of one kind that differ are of two programs under one id."""
     created_at: str = ""
     """RFC 3339, UTC."""
 

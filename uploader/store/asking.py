@@ -55,6 +55,7 @@ class Asking:
             stored_warnings=() if held is None else held.warnings,
             stored_shortfall=None if held is None else held.shortfall,
             stored_lacks_files=held is not None and held.lacks_files,
+            stored_fingerprints=() if held is None else held.fingerprints,
             missing_chunks=() if holding is Holding.PRESENT else self._wanted(question, held),
         )
 

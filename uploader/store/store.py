@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from uploader.errors import ArtifactMismatch, NothingFound, Refused, StoreDamaged
 from uploader.model import NEW_IN_STORE, SymbolId
 from uploader.protocol import verify
-from uploader.protocol.words import GSYM_KIND, Answer, Committed, Manifest, Question
+from uploader.protocol.words import GSYM_KIND, Answer, Committed, Manifest, Question, differ
 from uploader.store import keys
 from uploader.store.asking import Asking, Entry, is_new, told_lost
 from uploader.store.blobs import Blobs
@@ -162,6 +162,8 @@ class SymbolStore:
     def _reason_to_keep(self, held: Manifest | None, offered: Manifest, *, force: bool) -> str | None:
         if held is None or Stock(self._chunks).lost(held):
             return None
+        if not force and differ(held.fingerprints, offered.fingerprints):
+            return "kept what is stored: it is of another program that has the same id"
         if _learned(held, offered):
             return None
         if held.content_sha256 == offered.content_sha256 and held.quality is offered.quality:
