@@ -509,7 +509,7 @@ def test_status_is_1_if_anything_is_missing(symup: Symup, programs: Path, tmp_pa
     assert "c0ffee" in good.out
     bad = symup("status", programs / "program-01", programs / "program-02", "abcd", "--to", store, "--json")
     assert bad.code == 1
-    assert bad.document["counts"] == {"stored": 1, "missing": 2, "damaged": 0, "empty": 0, "failed": 0}
+    assert bad.document["counts"] == {"stored": 1, "missing": 2, "damaged": 0, "other": 0, "empty": 0, "failed": 0}
 
 
 def test_status_of_a_folder_does_not_miss_what_has_no_symbols(symup: Symup, program: Path, tmp_path: Path) -> None:

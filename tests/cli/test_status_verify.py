@@ -44,6 +44,7 @@ def test_damage_is_told_of_the_one_that_has_it_and_healed_by_the_remedy(
             "stored": 1,
             "missing": 0,
             "damaged": 1,
+            "other": 0,
             "empty": 0,
             "failed": 0,
         }

@@ -33,7 +33,16 @@ from uploader.progress import Progress
 from uploader.protocol.chunks import ChunkedFile, compress
 from uploader.protocol.wire.artifacts import bounded_warnings
 from uploader.protocol.wire.json_text import unicode_text
-from uploader.protocol.words import FRAMES_FEATURE, Answer, Capabilities, Destination, Holding, Manifest, Question
+from uploader.protocol.words import (
+    FRAMES_FEATURE,
+    MAX_HEAD_SIZE_BYTES,
+    Answer,
+    Capabilities,
+    Destination,
+    Holding,
+    Manifest,
+    Question,
+)
 from uploader.sources.registry import in_order
 from uploader.values import frozen, replace
 from uploader.words import count
@@ -253,7 +262,7 @@ def _converted(
         file=compress(
             made.gsym,
             max_chunk_size_bytes=capabilities.max_chunk_size_bytes,
-            head_size_bytes=head_size_bytes(made.gsym) if FRAMES_FEATURE in capabilities.features else 0,
+            head_size_bytes=_head_size_bytes(made.gsym, capabilities),
         ),
         figures=made.figures,
         warnings=made.warnings,
@@ -261,6 +270,12 @@ def _converted(
         shortfall=made.shortfall,
         lacks_files=made.lacks_files,
     )
+
+
+def _head_size_bytes(gsym: bytes, capabilities: Capabilities) -> int:
+    """The size of the head that goes apart; nought for a small file, for which a second request costs more than it may ever save."""
+    apart = FRAMES_FEATURE in capabilities.features and len(gsym) > MAX_HEAD_SIZE_BYTES
+    return head_size_bytes(gsym) if apart else 0
 
 
 def _with_what_was_made(outcome: Outcome, made: _Converted, sent: Sent, *, force: bool) -> Outcome:
