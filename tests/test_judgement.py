@@ -82,6 +82,11 @@ def test_what_has_no_lines_in_a_go_program_is_no_fault_of_its_go_code(by_source:
     assert line_advice(replace(whole, figures=figures)) == told
 
 
+def test_what_is_said_of_c_in_a_go_program_holds_for_one_with_hardly_any() -> None:
+    assert "padding between functions" in CGO_ADVICE
+    assert "only if it is built with -g" in CGO_ADVICE
+
+
 def test_the_order_of_exit_codes_is_the_one_that_the_readme_tells() -> None:
     readme = (Path(__file__).resolve().parent.parent / "README.md").read_text(encoding="utf-8")
     told = re.search(r"the code is the first of ([\d, ]+):", readme)

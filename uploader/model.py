@@ -45,6 +45,7 @@ _ID_VALUE = {
     IdScheme.GO: r"[A-Za-z0-9_.~-]{1,200}",
     IdScheme.FILE: r"[0-9a-f]{32}",
 }
+_PRINTED_GO_ID = r"[A-Za-z0-9_-]{20}(?:[/~][A-Za-z0-9_-]{20}){1,3}"
 
 
 @frozen
@@ -74,6 +75,18 @@ class SymbolId:
         if not colon:
             return cls(scheme=IdScheme.GNU, value=text.lower())
         return cls(scheme=IdScheme(scheme), value=value)
+
+    @classmethod
+    def of_word(cls, word: str) -> SymbolId:
+        """Reads what people write: what `parse` reads, and a Go build id as ``go tool buildid`` prints it, with or without ``go:``.
+
+        Without, only ids of the form that ``go build`` gives are told from paths.
+        """
+        if word.startswith(f"{IdScheme.GO}:"):
+            return cls.parse(word.replace("/", "~"))
+        if re.fullmatch(_PRINTED_GO_ID, word):
+            return cls(scheme=IdScheme.GO, value=word.replace("/", "~"))
+        return cls.parse(word)
 
 
 @frozen

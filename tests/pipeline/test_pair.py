@@ -482,6 +482,7 @@ def test_a_go_program_without_a_build_id_is_told_the_flag_of_its_own_linker(whol
     warnings, remedy = missing_build_id(anonymous)
     assert len(warnings) == 1
     assert "-B gobuildid" in (remedy or "")
+    assert "without -buildid=" in (remedy or "")
 
 
 def test_a_go_program_whose_id_is_a_word_is_not_told_to_make_an_id_of_that(whole: Path) -> None:
@@ -490,8 +491,14 @@ def test_a_go_program_whose_id_is_a_word_is_not_told_to_make_an_id_of_that(whole
     file = replace(artifact.main, sources=(Source.GO,), has_redacted_id=True)
     (warning,), remedy = missing_build_id(replace(artifact, identity=Identity(primary=by_bytes), inputs=(file,)))
     assert "'redacted'" in warning
+    assert "GNU" not in warning
     assert "gobuildid" not in (remedy or "")
     assert "-extldflags=-Wl,--build-id" in (remedy or "")
+    assert "needs cgo and a C compiler" in (remedy or "")
+    assert "-B 0x" in (remedy or "")
+    made_of_it = replace(file, has_id_of_redacted=True)
+    (warning,), _ = missing_build_id(replace(artifact, identity=Identity(primary=by_bytes), inputs=(made_of_it,)))
+    assert "a GNU build-id that Go's linker made of that word" in warning
 
 
 def test_a_build_without_debug_information_is_told_to_use_it(tmp_path: Path) -> None:

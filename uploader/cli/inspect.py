@@ -15,7 +15,7 @@ from uploader.cli.files import mapped
 from uploader.cli.symbols import GSYM_MAGICS
 from uploader.errors import InputError, MalformedGsym, NotElf
 from uploader.inputs.missing import insist, is_missing
-from uploader.model import Quality
+from uploader.model import Quality, Source
 from uploader.progress import Silent
 from uploader.sources.registry import expected
 from uploader.words import count, printable, size
@@ -102,8 +102,9 @@ def _binary_page(path: Path, debug: DebugSources) -> dict[str, Any]:
     from uploader.objects.elf.describe import describe
     from uploader.objects.elf.elf_file import ElfFile
     from uploader.objects.elf.go_build_info import go_build_info
-    from uploader.pipeline.missing import REMEDY_UNPACK, missing_build_id
+    from uploader.pipeline.missing import REMEDY_GO_TABLE, REMEDY_UNPACK, missing_build_id
     from uploader.pipeline.pair import look_for_companions
+    from uploader.sources.go.foretold import Foretold, foretold
     from uploader.sources.identify import identify
 
     try:
@@ -115,6 +116,7 @@ def _binary_page(path: Path, debug: DebugSources) -> dict[str, Any]:
             lacks = absences(elf)
             described = describe(elf)
             built = go_build_info(elf)
+            table = foretold(elf) if Source.GO in found.sources else Foretold(readable=True)
     except NotElf as error:
         kind = look_at(path)
         if kind is not None:
@@ -124,9 +126,13 @@ def _binary_page(path: Path, debug: DebugSources) -> dict[str, Any]:
     looked = look_for_companions(found, debug)
     id_troubles, id_remedy = missing_build_id(looked.artifact)
     companions = _companions(looked, debug)
-    promised = expected(found.sources)
+    readable = [source for source in found.sources if table.readable or source != Source.GO]
+    promised = expected(readable)
     if companions["missing"]:
         promised = min(promised, Quality.from_label(companions["expected_quality"]))
+    if expected(readable, dwarf=False) is Quality.FULL:
+        lacks = []
+    remedy = REMEDY_UNPACK if found.packed else None if table.readable else REMEDY_GO_TABLE
     return {
         "file": str(path),
         "format": "elf",
@@ -143,8 +149,8 @@ def _binary_page(path: Path, debug: DebugSources) -> dict[str, Any]:
         "executable_bytes": executable_bytes,
         "has_code_bytes": found.has_code_bytes,
         "sources": list(found.sources),
-        "lacks_remedy": REMEDY_UNPACK if found.packed else None,
-        "lacks": [] if expected(found.sources, dwarf=False) is Quality.FULL else lacks,
+        "lacks_remedy": remedy,
+        "lacks": lacks + [table.trouble] * bool(table.trouble),
         "expected_quality": promised.label,
         "debug_link": None
         if link is None
@@ -286,7 +292,8 @@ def _binary_rows(page: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "expected quality", f"{page['expected_quality']}, without what is missing; its headers promise {promised}"
     if page["debug_link"]:
         yield "names debug file", f"{page['debug_link']['name']} (CRC {page['debug_link']['crc32']})"
-    yield from _companion_rows(page["companions"])
+    full = min(Quality.from_label(page["expected_quality"]), expected(page["sources"], dwarf=False)) is Quality.FULL
+    yield from _companion_rows(page["companions"], needed=not full)
     yield from _described_rows(page["described"])
 
 
@@ -329,7 +336,7 @@ def _first(rows: list[tuple[str, str]]) -> Iterator[tuple[str, str]]:
         yield rows[0][0], f"and {len(rows) - ROWS} more (--json tells all)"
 
 
-def _companion_rows(companions: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def _companion_rows(companions: dict[str, Any], *, needed: bool) -> Iterator[tuple[str, str]]:
     from uploader.pipeline.missing import REMEDY_FILES
 
     for file in companions["found"]:
@@ -337,7 +344,7 @@ def _companion_rows(companions: dict[str, Any]) -> Iterator[tuple[str, str]]:
     if companions["found"]:
         by = "without what is missing" if companions["missing"] else "by what the headers promise"
         yield "quality with it", f"{companions['expected_quality']}, {by}"
-    elif companions["looked_in"]:
+    elif companions["looked_in"] and needed:
         yield "debug file", f"none in {', '.join(companions['looked_in'])}"
     for trouble in companions["missing"]:
         yield "makes it less", trouble

@@ -88,7 +88,7 @@ def _questions(words: list[str], chosen: Settings) -> Questions:
             paths.append(word)
             continue
         try:
-            ids.append(Asked(label=word, symbol_id=SymbolId.parse(word)))
+            ids.append(Asked(label=word, symbol_id=SymbolId.of_word(word)))
         except ValueError:
             if chosen.allow_missing:
                 terminal.say(f"symup: {printable(word)} does not exist, and --allow-missing is set: skipped")

@@ -45,7 +45,7 @@ def symbols_for(word: str, chosen: Settings) -> bytes | memoryview:
 
 def _id(word: str) -> SymbolId:
     try:
-        return SymbolId.parse(word)
+        return SymbolId.of_word(word)
     except ValueError as error:
         raise UsageError(
             f"{word!r} is neither a file nor an id", remedy="symup inspect FILE tells a file's ids."

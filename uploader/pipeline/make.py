@@ -10,7 +10,7 @@ from uploader.errors import InputError
 from uploader.model import Figures, IdScheme, Quality, Shortfall, Source, SymbolId
 from uploader.objects.elf.elf_file import ElfFile
 from uploader.pipeline.artifact import Artifact
-from uploader.pipeline.missing import missing_build_id, missing_debug_info, remedy_of_lacking
+from uploader.pipeline.missing import missing_build_id, missing_debug_info, remedy_of_go_table, remedy_of_lacking
 from uploader.pipeline.pair import DebugSources
 from uploader.pipeline.plan import USUAL, Conversion, GsymForm
 from uploader.pipeline.referred import ReferredFiles
@@ -72,7 +72,10 @@ def make(artifact: Artifact, *, conversion: Conversion = USUAL, threads: int) ->
         gsym=_encoded(artifact, extracted, base_address, conversion.form, threads),
         figures=extracted.figures,
         warnings=(*warnings, *unmatched, *left_out, *extracted.warnings),
-        remedy=remedy or remedy_of_lacking(lacks_files=extracted.lacks_files) or how_to_match,
+        remedy=remedy
+        or remedy_of_go_table(artifact, extracted.unread)
+        or remedy_of_lacking(lacks_files=extracted.lacks_files)
+        or how_to_match,
         shortfall=shortfall(artifact, extracted.figures, dwarf=dwarf, debug=debug, lacks_files=extracted.lacks_files),
         lacks_files=extracted.lacks_files,
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from uploader.inputs.companions import build_id_of
 from uploader.model import IdScheme, Quality, Source
 from uploader.objects.elf.headers import ET_REL
@@ -29,11 +31,17 @@ REMEDY_FILES = (
 REMEDY_BUILD_ID = "Link it with -Wl,--build-id, then strip a copy."
 ONLY_HERE = "these symbols are found for this very file only, not for a copy of it that is stripped"
 REMEDY_REDACTED = (
-    "Have the C linker make an id of what it links, since Go's own would be the same for all: in Bazel, "
-    'gc_linkopts = ["-linkmode=external", "-extldflags=-Wl,--build-id"].'
+    "Link it with an id of its own; one that Go makes of that word would be the same for all. The C linker makes one, which needs cgo and "
+    'a C compiler: in Bazel, gc_linkopts = ["-linkmode=external", "-extldflags=-Wl,--build-id"]. Without them link it twice, then with '
+    "-B 0x and, in hex, a SHA-256 of what the first link gave. Or ship the very file that is uploaded."
 )
 REMEDY_GO_BUILD_ID = (
-    'Link it with -ldflags="-B gobuildid" (Go 1.22 or later), or externally with -extldflags=-Wl,--build-id.'
+    'Build it without -buildid= among -ldflags, so that Go writes its own id; with -ldflags="-B gobuildid" (Go 1.22 or later) it has a '
+    "GNU build-id, too. Or link it externally with -extldflags=-Wl,--build-id, which needs cgo and a C compiler."
+)
+REMEDY_GO_TABLE = (
+    "Give the file as Go's linker wrote it (-s and -w are fine): .gopclntab, which holds its functions, lines and inlined calls, is "
+    "missing or damaged in this one."
 )
 
 
@@ -72,6 +80,11 @@ def nothing_ties(artifact: Artifact) -> bool:
     return main.has_code_bytes and main.kind != ET_REL and main.debug_link is None and not build_id_of(main)
 
 
+def remedy_of_go_table(artifact: Artifact, unread: Collection[str]) -> str | None:
+    """The remedy where Go's table is among the sources that were not read, or not whole, and no debug information speaks in its place."""
+    return REMEDY_GO_TABLE if Source.GO in unread and not artifact.has(Source.DWARF) else None
+
+
 def missing_build_id(artifact: Artifact) -> tuple[tuple[str, ...], str | None]:
     """A warning and a remedy for a program that only an id of its very bytes stands for; none for others.
 
@@ -82,6 +95,8 @@ def missing_build_id(artifact: Artifact) -> tuple[tuple[str, ...], str | None]:
         return (), None
     if main.has_redacted_id:
         word = f"no build-id but the word {NO_GO_ID!r}, which Bazel writes into every Go program"
+        if main.has_id_of_redacted:
+            word += ", and a GNU build-id that Go's linker made of that word, the same in all of them"
         return (f"{word}: {ONLY_HERE}",), REMEDY_REDACTED
     return (f"no build-id: {ONLY_HERE}",), REMEDY_GO_BUILD_ID if Source.GO in main.sources else REMEDY_BUILD_ID
 

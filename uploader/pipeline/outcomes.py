@@ -8,10 +8,10 @@ from pathlib import Path
 
 from uploader.errors import ExitCode, NothingFound, SymupError
 from uploader.judgement import UNSTRIPPED_ADVICE, exit_code
-from uploader.model import Decision, LeftOut, Outcome, Quality, Role
+from uploader.model import Decision, LeftOut, Outcome, Quality, Role, Source
 from uploader.pipeline.artifact import Artifact
 from uploader.pipeline.limit import wants_memory
-from uploader.pipeline.missing import REMEDY_TIE, REMEDY_UNPACK, nothing_ties
+from uploader.pipeline.missing import REMEDY_GO_TABLE, REMEDY_TIE, REMEDY_UNPACK, nothing_ties
 from uploader.pipeline.processes import WorkerKilled
 from uploader.sources.identify import Identified
 from uploader.values import frozen, replace
@@ -77,6 +77,10 @@ def skipped(file: Identified, reason: str) -> Outcome:
 def empty(artifact: Artifact, *, warnings: tuple[str, ...] = ()) -> Outcome:
     """The outcome of a file that holds nothing to look up."""
     remedy = REMEDY_TIE if nothing_ties(artifact) else UNSTRIPPED_ADVICE
+    if artifact.main.packed:
+        remedy = REMEDY_UNPACK
+    elif Source.GO in artifact.main.sources:
+        remedy = REMEDY_GO_TABLE
     return artifact.about(
         Outcome(
             path=artifact.path,
@@ -84,7 +88,7 @@ def empty(artifact: Artifact, *, warnings: tuple[str, ...] = ()) -> Outcome:
             reason=NO_FUNCTIONS,
             quality=Quality.NONE,
             warnings=warnings,
-            remedy=REMEDY_UNPACK if artifact.main.packed else remedy,
+            remedy=remedy,
         ),
     )
 

@@ -39,6 +39,8 @@ class Extracted:
     warnings: tuple[str, ...]
     lacks_files: bool = False
     """Files that the DWARF refers to were not found."""
+    unread: tuple[str, ...] = ()
+    """Sources of columns that the files seem to have and that could not be read, or not whole."""
 
 
 def build(
@@ -70,7 +72,8 @@ def build(
         return SymbolPieces(symbols, names), symbols, trouble
 
     reading = Reading(executable=executable, names=names, threads=threads, linked=linked, meanwhile=symbols_ready)
-    found = read_columns(files, reading, dwarf=dwarf, warnings=warnings)
+    unreadable: list[str] = []
+    found = read_columns(files, reading, dwarf=dwarf, warnings=warnings, unreadable=unreadable)
     pieces, symbols, trouble = symbols_ready()
     warnings.extend(trouble)
     columns, first_functions = _stacked([read.columns for _, read in found])
@@ -96,13 +99,16 @@ def build(
         range_counts=counts,
     )
     lacks_files = any(read.lacks_files for _, read in found)
-    return Extracted(table=table, figures=figures, warnings=tuple(warnings), lacks_files=lacks_files)
+    unread = (*unreadable, *(name for name, read in found if not read.whole))
+    return Extracted(table=table, figures=figures, warnings=tuple(warnings), lacks_files=lacks_files, unread=unread)
 
 
 def read_columns(
-    files: Sequence[ElfFile], reading: Reading, *, dwarf: bool, warnings: list[str]
+    files: Sequence[ElfFile], reading: Reading, *, dwarf: bool, warnings: list[str], unreadable: list[str]
 ) -> list[tuple[str, ColumnsRead]]:
     """What each source of columns says, with its name, the best source first; what could not be read is told in ``warnings``.
+
+    Sources of which nothing could be read are put into ``unreadable``.
 
     A source is read from the richest file that it can be read from, and not at all where one was read that covers it.
     """
@@ -125,6 +131,8 @@ def read_columns(
                 found[source.name] = read
                 warnings.extend(read.warnings)
                 break
+        if having and source.name not in found:
+            unreadable.append(source.name)
     return list(found.items())
 
 

@@ -12,6 +12,7 @@ from uploader.objects.elf.identity import (
     debug_link,
     dwarf_size_bytes,
     has_code_bytes,
+    has_id_of_redacted,
     has_redacted_id,
     identity,
     inflated_size_bytes,
@@ -50,6 +51,8 @@ class Identified:
     """None where it says nothing of its build."""
     has_redacted_id: bool = False
     """It has no id, and where Go's should be, the word that stands in many programs."""
+    has_id_of_redacted: bool = False
+    """It has a GNU build-id that Go's linker made of that word."""
 
     @property
     def path(self) -> str:
@@ -65,6 +68,7 @@ def identify(elf: ElfFile) -> Identified:
     """
     told = go_build_info(elf)
     ids = identity(elf)
+    redacted = ids.primary.scheme is IdScheme.FILE and has_redacted_id(elf)
     return Identified(
         input=elf.input,
         size_bytes=elf.size_bytes,
@@ -78,6 +82,7 @@ def identify(elf: ElfFile) -> Identified:
         debug_link=debug_link(elf),
         dwarf_size_bytes=dwarf_size_bytes(elf, ".debug_info"),
         inflated_size_bytes=inflated_size_bytes(elf),
-        has_redacted_id=ids.primary.scheme is IdScheme.FILE and has_redacted_id(elf),
+        has_redacted_id=redacted,
+        has_id_of_redacted=redacted and has_id_of_redacted(elf),
         build=None if told is None else told.build,
     )

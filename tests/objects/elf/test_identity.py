@@ -96,9 +96,12 @@ def test_an_id_that_go_makes_of_the_word_in_place_of_its_own_is_none(whole: str)
     found = identified(elf([TEXT], notes=[made_of_it, word]))
     assert found.identity.primary.scheme is IdScheme.FILE
     assert found.has_redacted_id
+    assert found.has_id_of_redacted
     linked_with_one = identified(elf([TEXT], notes=[Note("GNU", 3, BUILD_ID), word]))
     assert linked_with_one.identity.primary.value == BUILD_ID.hex()
     assert not linked_with_one.has_redacted_id
+    without_one = identified(elf([TEXT], notes=[word]))
+    assert (without_one.has_redacted_id, without_one.has_id_of_redacted) == (True, False)
     assert identified(elf([TEXT], notes=[made_of_it])).identity.primary.value == whole
 
 

@@ -145,6 +145,13 @@ def has_redacted_id(elf: ElfFile) -> bool:
     )
 
 
+def has_id_of_redacted(elf: ElfFile) -> bool:
+    """Whether it has the GNU build-id that Go's linker makes of that word."""
+    return any(
+        name == "GNU" and kind == NT_GNU_BUILD_ID and desc[1:] in _MADE_OF_NO_GO_ID for name, kind, desc in elf.notes()
+    )
+
+
 def _symbol_id(scheme: IdScheme, value: str) -> SymbolId | None:
     try:
         return SymbolId(scheme=scheme, value=value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from uploader.errors import MalformedGoTable
 from uploader.model import Quality, Source
 from uploader.objects.elf.headers import ET_REL
 from uploader.objects.elf.identity import has_code_bytes
@@ -18,6 +19,8 @@ SECTIONS = (".gopclntab", ".data.rel.ro.gopclntab")
 
 MARKS = (".go.buildinfo", ".go.module", ".noptrdata", ".noptrbss")
 """Sections that only Go's linker makes."""
+
+NOT_THERE = "is not in the file, though Go's linker wrote it: removed, or overwritten"
 
 
 class GoTable:
@@ -51,4 +54,6 @@ class GoTable:
         from uploader.sources.go.read import read_go
 
         table = find_table(elf)
+        if table is None and self.present_in(elf) and reading.spoken_for is None:
+            raise MalformedGoTable(NOT_THERE)
         return None if table is None else read_go(table, reading)
