@@ -89,4 +89,4 @@ def test_a_program_that_has_no_id_is_told_so(symup: Symup, program: Path) -> Non
     assert "for this very file only" in page["id_troubles"][0]
     told = symup("inspect", program).out
     assert "  mind               no build-id: these symbols are found for this very file only" in told
-    assert "  what to do         Link it with -Wl,--build-id" in told
+    assert "  what to do         Build it without -buildid= among -ldflags" in told
