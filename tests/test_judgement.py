@@ -12,6 +12,7 @@ from tests.report.runs import full, poor
 from uploader.errors import ExitCode
 from uploader.judgement import (
     CGO_ADVICE,
+    GO_TABLE_ADVICE,
     NO_DEBUG_ADVICE,
     NO_INLINES_ADVICE,
     PADDING_ADVICE,
@@ -80,6 +81,18 @@ def test_what_has_no_lines_in_a_go_program_is_no_fault_of_its_go_code(by_source:
     assert whole.figures is not None
     figures = replace(whole.figures, line_bytes=whole.figures.function_bytes - 1, by_source=by_source)
     assert line_advice(replace(whole, figures=figures)) == told
+
+
+@pytest.mark.parametrize(
+    "lost",
+    ["Go's table could not be read: is cut off in its header", "9 inlined calls of Go's table could not be read"],
+)
+def test_a_go_program_that_was_stored_with_a_damaged_table_is_not_advised_to_be_built_with_debug_information(
+    lost: str,
+) -> None:
+    assert advice(replace(poor(), warnings=(lost,))) == GO_TABLE_ADVICE
+    assert advice(replace(full(), quality=Quality.LINES, warnings=(lost,))) == GO_TABLE_ADVICE
+    assert advice(replace(full(), warnings=(lost,))) is None
 
 
 def test_what_is_said_of_c_in_a_go_program_holds_for_one_with_hardly_any() -> None:

@@ -17,6 +17,10 @@ CGO_ADVICE = (
     "links in only if it is built with -g and linked without -s and -w: do that, or ask for a lower percentage."
 )
 NO_INLINES_ADVICE = "Functions and lines, no inlined calls. Build with -g for those."
+GO_TABLE_ADVICE = (
+    "Give the file as Go's linker wrote it (-s and -w are fine): .gopclntab, which holds its functions, lines and inlined calls, is "
+    "missing or damaged in this one."
+)
 UNSTRIPPED_ADVICE = "Give the unstripped file, or its debug file beside it."
 
 PRECEDENCE = (
@@ -76,6 +80,18 @@ def function_coverage(outcome: Outcome) -> float | None:
     return None if figures is None else coverage(figures.function_bytes, figures.executable_bytes)
 
 
+def lost_go_table(outcome: Outcome) -> bool:
+    """Whether it is the poorer for what could not be read of Go's table: warnings come back from a store, remedies don't."""
+    poorer = outcome.quality is not None and outcome.quality < Quality.FULL
+    return poorer and any("Go's table" in each and "could not be read" in each for each in outcome.warnings)
+
+
+def without_debug(outcome: Outcome) -> bool:
+    """Whether there are function names alone, so that most likely it was built without debug information, or stripped of it."""
+    lines = outcome.figures is not None and outcome.figures.line_bytes
+    return outcome.quality is Quality.FUNCTIONS and not lines and not lost_go_table(outcome)
+
+
 def line_advice(outcome: Outcome) -> str | None:
     """Advice on how to get more lines into this file."""
     figures = outcome.figures
@@ -93,6 +109,8 @@ def advice(outcome: Outcome) -> str | None:
     """Advice on how to get more out of this file; None where nothing is missing or nothing can be said."""
     if outcome.remedy:
         return outcome.remedy
+    if lost_go_table(outcome):
+        return GO_TABLE_ADVICE
     if outcome.quality is Quality.FUNCTIONS:
         return PARTLY_ADVICE if outcome.figures is not None and outcome.figures.line_bytes else NO_DEBUG_ADVICE
     if outcome.quality is Quality.NONE and outcome.warnings:

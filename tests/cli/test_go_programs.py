@@ -9,7 +9,7 @@ import pytest
 
 from tests.writers.elf_writer import ALLOC, CODE, Note, Section, Symbol, elf
 from tests.writers.pclntab_writer import GoFunction, Row, program
-from uploader.pipeline.missing import REMEDY_GO_TABLE
+from uploader.judgement import GO_TABLE_ADVICE
 from uploader.sources.go.read import GARBLED
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def test_inspect_promises_of_gos_table_what_its_header_bears_out(
     (page,) = symup("inspect", tmp_path / "app", "--json").document["files"]
     assert page["expected_quality"] == quality
     assert [reason for reason in page["lacks"] if "Go" in reason] == reasons
-    assert page["lacks_remedy"] == (REMEDY_GO_TABLE if quality == "none" else None)
+    assert page["lacks_remedy"] == (GO_TABLE_ADVICE if quality == "none" else None)
     text = symup("inspect", tmp_path / "app").out
     assert all(f"why not more       {reason}"[:60] in text for reason in reasons)
     # A debug file would add nothing to a sound table.

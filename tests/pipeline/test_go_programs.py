@@ -8,10 +8,11 @@ import pytest
 
 from tests.writers.elf_writer import ALLOC, CODE, NT_GNU_BUILD_ID, Note, Section, Symbol, elf
 from tests.writers.pclntab_writer import GoFunction, Row, program
+from uploader.judgement import GO_TABLE_ADVICE
 from uploader.model import Concern, Decision, Quality
 from uploader.pipeline.convert import convert
 from uploader.pipeline.gather import gather
-from uploader.pipeline.missing import REMEDY_GO_TABLE, REMEDY_REDACTED
+from uploader.pipeline.missing import REMEDY_REDACTED
 from uploader.pipeline.plan import Plan
 from uploader.progress import Silent
 
@@ -69,7 +70,7 @@ def test_who_gives_a_go_program_without_a_sound_table_is_asked_for_the_one_that_
     ).outcomes
     assert outcome.decision is decision
     assert warning in outcome.warnings
-    assert outcome.remedy == REMEDY_GO_TABLE
+    assert outcome.remedy == GO_TABLE_ADVICE
 
 
 def test_a_sound_go_program_is_asked_for_nothing(tmp_path: Path) -> None:

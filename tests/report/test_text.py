@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pytest
+
 from tests.report.runs import full, poor, run_of
 from uploader.errors import ExitCode, NetworkGaveOut, SymupError
 from uploader.judgement import NO_DEBUG_ADVICE
@@ -177,6 +179,19 @@ def test_the_guess_why_there_are_no_lines_is_left_out_where_they_were_not_to_be_
     told = run_of([poor("a")])
     assert "1 with function names only (built without -g, or stripped?)" in verdict(told)
     assert "1 with function names only; " in verdict(replace(told, dwarf=False))
+
+
+@pytest.mark.parametrize(
+    "known",
+    [
+        replace(full(), quality=Quality.FUNCTIONS),
+        replace(poor("a"), warnings=("Go's table could not be read: is cut off in its header",)),
+    ],
+    ids=["partly built with -g", "Go's table is damaged"],
+)
+def test_no_cause_is_guessed_where_another_is_known(known: Outcome) -> None:
+    assert "1 with function names only; " in verdict(run_of([known]))
+    assert "(built without -g, or stripped?)" in verdict(run_of([known, poor("b")]))
 
 
 def test_a_file_with_warnings_that_is_none_the_poorer_stands_with_its_like() -> None:

@@ -15,6 +15,7 @@ from uploader.cli.files import mapped
 from uploader.cli.symbols import GSYM_MAGICS
 from uploader.errors import InputError, MalformedGsym, NotElf
 from uploader.inputs.missing import insist, is_missing
+from uploader.judgement import GO_TABLE_ADVICE
 from uploader.model import Quality, Source
 from uploader.progress import Silent
 from uploader.sources.registry import expected
@@ -102,7 +103,7 @@ def _binary_page(path: Path, debug: DebugSources) -> dict[str, Any]:
     from uploader.objects.elf.describe import describe
     from uploader.objects.elf.elf_file import ElfFile
     from uploader.objects.elf.go_build_info import go_build_info
-    from uploader.pipeline.missing import REMEDY_GO_TABLE, REMEDY_UNPACK, missing_build_id
+    from uploader.pipeline.missing import REMEDY_UNPACK, missing_build_id
     from uploader.pipeline.pair import look_for_companions
     from uploader.sources.go.foretold import Foretold, foretold
     from uploader.sources.identify import identify
@@ -132,7 +133,7 @@ def _binary_page(path: Path, debug: DebugSources) -> dict[str, Any]:
         promised = min(promised, Quality.from_label(companions["expected_quality"]))
     if expected(readable, dwarf=False) is Quality.FULL:
         lacks = []
-    remedy = REMEDY_UNPACK if found.packed else None if table.readable else REMEDY_GO_TABLE
+    remedy = REMEDY_UNPACK if found.packed else None if table.readable else GO_TABLE_ADVICE
     return {
         "file": str(path),
         "format": "elf",

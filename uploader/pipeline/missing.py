@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from uploader.inputs.companions import build_id_of
+from uploader.judgement import GO_TABLE_ADVICE
 from uploader.model import IdScheme, Quality, Source
 from uploader.objects.elf.headers import ET_REL
 from uploader.objects.elf.identity import NO_GO_ID
@@ -38,10 +39,6 @@ REMEDY_REDACTED = (
 REMEDY_GO_BUILD_ID = (
     'Build it without -buildid= among -ldflags, so that Go writes its own id; with -ldflags="-B gobuildid" (Go 1.22 or later) it has a '
     "GNU build-id, too. Or link it externally with -extldflags=-Wl,--build-id, which needs cgo and a C compiler."
-)
-REMEDY_GO_TABLE = (
-    "Give the file as Go's linker wrote it (-s and -w are fine): .gopclntab, which holds its functions, lines and inlined calls, is "
-    "missing or damaged in this one."
 )
 
 
@@ -82,7 +79,7 @@ def nothing_ties(artifact: Artifact) -> bool:
 
 def remedy_of_go_table(artifact: Artifact, unread: Collection[str]) -> str | None:
     """The remedy where Go's table is among the sources that were not read, or not whole, and no debug information speaks in its place."""
-    return REMEDY_GO_TABLE if Source.GO in unread and not artifact.has(Source.DWARF) else None
+    return GO_TABLE_ADVICE if Source.GO in unread and not artifact.has(Source.DWARF) else None
 
 
 def missing_build_id(artifact: Artifact) -> tuple[tuple[str, ...], str | None]:

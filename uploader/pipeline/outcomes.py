@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from uploader.errors import ExitCode, NothingFound, SymupError
-from uploader.judgement import UNSTRIPPED_ADVICE, exit_code
+from uploader.judgement import GO_TABLE_ADVICE, UNSTRIPPED_ADVICE, exit_code
 from uploader.model import Decision, LeftOut, Outcome, Quality, Role, Source
 from uploader.pipeline.artifact import Artifact
 from uploader.pipeline.limit import wants_memory
-from uploader.pipeline.missing import REMEDY_GO_TABLE, REMEDY_TIE, REMEDY_UNPACK, nothing_ties
+from uploader.pipeline.missing import REMEDY_TIE, REMEDY_UNPACK, nothing_ties
 from uploader.pipeline.processes import WorkerKilled
 from uploader.sources.identify import Identified
 from uploader.values import frozen, replace
@@ -80,7 +80,7 @@ def empty(artifact: Artifact, *, warnings: tuple[str, ...] = ()) -> Outcome:
     if artifact.main.packed:
         remedy = REMEDY_UNPACK
     elif Source.GO in artifact.main.sources:
-        remedy = REMEDY_GO_TABLE
+        remedy = GO_TABLE_ADVICE
     return artifact.about(
         Outcome(
             path=artifact.path,

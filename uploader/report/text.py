@@ -6,7 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from uploader.judgement import has_symbols
+from uploader.judgement import has_symbols, without_debug
 from uploader.model import NEW_IN_STORE, Decision, Figures, LeftOut, Outcome, Quality
 from uploader.report.groups import advices, measured, remedy_of
 from uploader.report.model import RunReport
@@ -150,9 +150,10 @@ def verdict(run: RunReport) -> str:
     counts = run.counts
     parts = [f"{counts[decision]:,} {_PAST[decision]}" for decision in _PAST if counts[decision]]
     told = f"{count(len(run.outcomes), 'file')}: {', '.join(parts) or 'nothing to do'}"
-    poor = sum(outcome.quality is Quality.FUNCTIONS and has_symbols(outcome) for outcome in run.outcomes)
+    poor = [outcome for outcome in run.outcomes if outcome.quality is Quality.FUNCTIONS and has_symbols(outcome)]
     if poor:
-        told += f"; {poor:,} with function names only{' (built without -g, or stripped?)' if run.dwarf else ''}"
+        told += f"; {len(poor):,} with function names only"
+        told += " (built without -g, or stripped?)" * (run.dwarf and any(map(without_debug, poor)))
     sent = run.total("sent_size_bytes")
     if sent:
         told += f"; {size(sent)} sent in {count(run.total('chunks_sent'), 'chunk')}"
