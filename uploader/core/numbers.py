@@ -11,6 +11,7 @@ import cython
 TOP_BIT = cython.declare(cython.int, 63)
 ALL_ONES = cython.declare(cython.ulonglong, 0xFFFFFFFFFFFFFFFF)
 MOST_BYTES = cython.declare(cython.int, 8)
+MOST_LEB128_BYTES = cython.declare(cython.int, 10)
 
 
 class NumberReader:
@@ -49,6 +50,14 @@ class NumberReader:
                 break
         self.position = p
         return result
+
+    def short_uleb(self, p: cython.longlong) -> cython.ulonglong:
+        """As `uleb`, of a number without padding: one of more bytes than 64 bits take raises `IndexError`, before they are read."""
+        i: cython.int
+        for i in range(MOST_LEB128_BYTES):
+            if self.data[p + i] < 0x80:
+                return self.uleb(p)
+        raise IndexError
 
     def sleb(self, p: cython.longlong) -> cython.ulonglong:
         """The signed LEB128 at ``p`` modulo 2 to the 64; ``position`` is left behind it."""

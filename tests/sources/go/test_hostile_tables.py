@@ -9,8 +9,9 @@ from collections.abc import Iterator
 import pytest
 
 from tests.sources.go.test_go_tables import CODE, INLINED, MAIN, OTHER, read, told
+from tests.writers import pclntab_writer
 from tests.writers.elf_writer import ALLOC, LOAD, Section, Segment, elf
-from tests.writers.pclntab_writer import RODATA, TABLE, TEXT, Call, GoFunction, Row, Run, program, table
+from tests.writers.pclntab_writer import RODATA, TABLE, TEXT, Call, GoFunction, Row, Run, program, table, uvarint
 from uploader.errors import MalformedGoTable
 from uploader.objects.elf.elf_file import ElfFile
 from uploader.objects.elf.loaded import LoadedImage
@@ -326,3 +327,75 @@ def test_a_header_that_is_cut_is_told(version: str, words: int) -> None:
     for length in range(8 + 8 * words):
         with pytest.raises(MalformedGoTable, match="cut off in its header"):
             read_header(data[:length], little_endian=True)
+
+
+@pytest.mark.parametrize(("padding", "is_read"), [(0, True), (8, True), (9, False), (500_000, False)])
+def test_numbers_are_as_long_as_64_bits_take_and_padding_is_not_read(
+    monkeypatch: pytest.MonkeyPatch, padding: int, is_read: bool
+) -> None:
+    """Functions share tables: what is read of one is read for each of them."""
+
+    def padded(number: int) -> bytes:
+        plain = uvarint(number)
+        return plain if number != 0x8A * 2 else plain[:-1] + bytes([plain[-1] | 0x80]) + b"\x80" * (padding - 1) + b"\0"
+
+    if padding:
+        monkeypatch.setattr(pclntab_writer, "uvarint", padded)
+    lined = MAIN._replace(rows=[Row(0, "/src/main.go", 0x89)])
+    data = program([lined, OTHER])
+    before = time.monotonic()
+    names = [name for name, *_ in told(read(data))]
+    assert names == (["main.main", "main.other[...]"] if is_read else ["main.other[...]"])
+    assert time.monotonic() - before < 10
+
+
+@pytest.mark.parametrize("units", [1 << 32, (1 << 64) - 0x40])
+def test_runs_of_more_code_than_32_bits_count_are_none_of_gos(monkeypatch: pytest.MonkeyPatch, units: int) -> None:
+    monkeypatch.setattr(pclntab_writer, "uvarint", lambda number: uvarint(units if number == 0x37 else number))
+    odd = GoFunction("main.odd", 0x40, 0x77, [Row(0, "/src/x.go", 1)])
+    assert [name for name, *_ in told(read(program([MAIN, odd])))] == ["main.main"]
+    inlined = INLINED._replace(start=0, end=0x77, runs=[Run(0x37, 0), Run(0x40, -1)])
+    found = read(program([inlined]))
+    assert not found.whole
+
+
+def test_a_record_far_beyond_the_table_is_none_before_it() -> None:
+    data = bytearray(program([MAIN, OTHER], version="1.16"))
+    at = data.index(struct.pack("<Q", TEXT), data.index(struct.pack("<IH", 0xFFFFFFFA, 0)))
+    (record,) = struct.unpack_from("<Q", data, at + 8)
+    struct.pack_into("<Q", data, at + 8, (record + (1 << 63)) % (1 << 64))
+    assert [name for name, *_ in told(read(bytes(data)))] == ["main.other[...]"]
+
+
+def test_no_function_goes_on_beyond_the_code_that_it_begins_in() -> None:
+    rows = [Row(0, "/src/main.go", 7), Row(0x30, "/src/main.go", 9), Row(0x200, "/src/main.go", 10)]
+    long = GoFunction("main.long", 0x40, 0x400, rows)
+    executable = [(TEXT, TEXT + 0x80), (TEXT + 0x100, TEXT + 0x10000)]
+    with ElfFile.from_bytes(program([MAIN, long])) as file:
+        found = find_table(file)
+        assert found is not None
+        columns = read_go(found, Reading(executable=executable, names=NameTable())).columns
+    assert list(zip(columns.range_start, columns.range_end, strict=True)) == [
+        (TEXT, TEXT + 0x40),
+        (TEXT + 0x40, TEXT + 0x80),
+    ]
+    assert max(columns.row_address) < TEXT + 0x80
+
+
+def test_shared_tables_make_no_more_rows_than_the_table_has_bytes() -> None:
+    size, count = 2000, 60
+    rows = [Row(offset, "/x.go", offset % 2 + 1) for offset in range(size)]
+    functions = [
+        GoFunction("f", size * number, size * number + size, rows if not number else rows[:1])
+        for number in range(count)
+    ]
+    data = program(functions)
+    _, _, _, _, _, files, lines, *_ = words_of(data, 0)
+    for number in range(1, count):
+        data = changed(data, number, record={20: files, 24: lines})
+    with ElfFile.from_bytes(data) as file:
+        found = find_table(file)
+        assert found is not None
+        assert len(found.data) + (1 << 16) < size * count
+        with pytest.raises(MalformedGoTable, match="tables that overlap"):
+            read_go(found, Reading(executable=[(TEXT, TEXT + size * count)], names=NameTable()))

@@ -35,8 +35,10 @@ COUNT_AT = cython.declare(cython.longlong, 24)
 UNIT_AT = cython.declare(cython.longlong, 28)
 """Where a record has its tables, how many more there are, and its unit's files: from behind the entry."""
 
-STEPS_PER_BYTE = 8
-"""How many steps all tables of pcs and values may take for each byte of the whole: the linker keeps equal ones once."""
+MOST_STEPS = 1 << 16
+STEPS_PER_BYTE = 1
+"""How many steps all tables of pcs and values may take, and how many more for each byte of the whole. The linker keeps equal ones once,
+and real tables take a tenth of that."""
 
 
 class FunctionReader(NumberReader):
@@ -73,7 +75,7 @@ class FunctionReader(NumberReader):
         self.start_line_at = layout.start_line_at
         self.part_entry = array("Q", [entry for entry, _ in found.code])
         self.part_address = array("Q", [address for _, address in found.code])
-        self.steps_left = STEPS_PER_BYTE * len(found.data)
+        self.steps_left = MOST_STEPS + STEPS_PER_BYTE * len(found.data)
         self.lost = 0
         self.code = CodeRanges(executable)
         self.spoken = CodeRanges(list(zip(spoken_for.start, spoken_for.end, strict=True)) if spoken_for else [])
@@ -104,11 +106,15 @@ class FunctionReader(NumberReader):
         following: cython.ulonglong = self.fixed(at + 2 * self.entry_bytes, self.entry_bytes)
         part: cython.Py_ssize_t = first_after(self.part_entry, 0, len(self.part_entry), entry) - 1
         start: cython.ulonglong = self.part_address[part] + (entry - self.part_entry[part])
-        if start >= self.code.end_at(start):
+        room: cython.ulonglong = self.code.end_at(start)
+        if start >= room:
             raise IndexError
+        room -= start
         if start < self.spoken.end_at(start):
             return 0
         if following <= entry or following - entry > MAX_FUNCTION_BYTES:
+            raise IndexError
+        if record >= cython.cast(cython.ulonglong, self.data_size):
             raise IndexError
         p: cython.longlong = self.records_at + cython.cast(cython.longlong, record)
         if self.fixed(p, self.entry_bytes) != entry and not self.garbled:
@@ -119,8 +125,10 @@ class FunctionReader(NumberReader):
         line: cython.uint = 0
         if self.start_line_at >= 0:
             line = cython.cast(cython.uint, self.fixed(p + self.start_line_at, 4))
-        self.rows.read(unit, self.fixed(p + FILES_AT, 4), self.fixed(p + LINES_AT, 4), following - entry)
-        self._put(p, start, self.rows.size if self.rows.size > 0 else following - entry, name, line)
+        # No function goes on beyond the code that it begins in.
+        size: cython.ulonglong = min(following - entry, room)
+        self.rows.read(unit, self.fixed(p + FILES_AT, 4), self.fixed(p + LINES_AT, 4), size)
+        self._put(p, start, self.rows.size if self.rows.size > 0 else size, name, line)
         return 0
 
     def _put(

@@ -14,7 +14,7 @@ cdef class InlineTrees(NumberReader):
     cdef GrowingTable table
     cdef bint by_pc
     cdef long long entry_bytes, values_at, tree
-    cdef unsigned long long quantum, size
+    cdef unsigned long long size
     cdef public long long steps, lost
     cdef long long most_steps
     cdef RunTable runs

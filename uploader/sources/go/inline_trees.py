@@ -53,7 +53,6 @@ class InlineTrees(NumberReader):
         self.by_pc = header.layout.callers_by_pc
         self.entry_bytes = header.layout.inline_bytes
         self.values_at = header.values_at
-        self.quantum = header.quantum
         self.tree = 0
         self.size = 0
         self.steps = self.lost = 0
@@ -93,12 +92,12 @@ class InlineTrees(NumberReader):
         change: cython.ulonglong
         call: cython.int
         while pc < self.size:
-            change = self.uleb(p)
+            change = self.short_uleb(p)
             if change == 0 and pc > 0:
                 break
             value += change_of(change)
-            pc += self.uleb(self.position) * self.quantum
-            p = self.position
+            pc += self.rows.length(self.position)
+            p = self.rows.position
             self.steps += 1
             call = cython.cast(cython.int, value) if 0 <= value <= MAX_INDEX else NO_CALL
             self.runs.put(pc if pc < self.size else self.size, call)  # noqa: FURB136  # the C of it is one comparison

@@ -11,6 +11,7 @@ cdef class FunctionRows(NumberReader):
     cdef long long values_at
 
     cdef int read(self, unsigned long long unit, unsigned long long file_table, unsigned long long line_table, unsigned long long most) except -1
+    cdef unsigned long long length(self, long long p) except? 0xFFFFFFFFFFFFFFFE
     cdef unsigned int slot(self, long long file) except? 0xFFFFFFFE
     cdef Py_ssize_t at(self, unsigned long long pc) except -2
     cdef int _put(self, unsigned long long pc, unsigned int file, long long line) except -1

@@ -11,7 +11,8 @@ from uploader.sources.go.layouts import Header
 
 NONE = cython.declare(cython.uint, 0xFFFFFFFF)
 MAX_LINE = cython.declare(cython.longlong, 0x7FFFFFFF)
-MAX_PC = cython.declare(cython.ulonglong, 0xFFFFFFFFFF)
+MAX_UNITS = cython.declare(cython.ulonglong, 0xFFFFFFFF)
+"""The longest run of pcs, in the machine's units: Go's linker writes 32 bits."""
 HALF_BITS = cython.declare(cython.ulonglong, 0x7FFFFFFF)
 
 
@@ -37,7 +38,7 @@ class FunctionRows(NumberReader):
     ) -> cython.int:
         """Reads the rows of a function whose files count from ``unit``; ``size`` is then where its lines end, at ``most`` at the latest.
 
-        Raises `IndexError` where a table is cut off.
+        Raises `IndexError` where a table is cut off, or has numbers that are none of Go's.
         """
         file_at: cython.longlong = self.values_at + cython.cast(cython.longlong, file_table)
         line_at: cython.longlong = self.values_at + cython.cast(cython.longlong, line_table)
@@ -54,31 +55,36 @@ class FunctionRows(NumberReader):
             return 0
         while pc < most:
             if pc >= line_end:
-                change = self.uleb(line_at)
+                change = self.short_uleb(line_at)
                 if change == 0 and line_end > 0:
                     break
                 line += change_of(change)
-                line_end += self.uleb(self.position) * self.quantum
+                line_end += self.length(self.position)
                 line_at = self.position
                 self.steps += 1
                 if line_end <= pc:
                     # The assembler's instructions without bytes leave lines without code.
                     continue
             while pc >= file_end and file_at >= 0:
-                change = self.uleb(file_at)
+                change = self.short_uleb(file_at)
                 if change == 0 and file_end > 0:
                     file_at = -1
                     break
                 file += change_of(change)
-                file_end += self.uleb(self.position) * self.quantum
+                file_end += self.length(self.position)
                 file_at = self.position
                 self.steps += 1
-                if file_end > MAX_PC:
-                    file_at = -1
             self._put(pc, self.slot(file) if file_at >= 0 else NONE, line)
             pc = line_end if file_at < 0 or line_end < file_end else file_end
         self.size = min(most, pc)
         return 0
+
+    def length(self, p: cython.longlong) -> cython.ulonglong:
+        """So many bytes of code stand behind the number at ``p``; ``position`` is left behind it."""
+        units: cython.ulonglong = self.short_uleb(p)
+        if units > MAX_UNITS:
+            raise IndexError
+        return units * self.quantum
 
     def slot(self, file: cython.longlong) -> cython.uint:
         """The slot of a file that the function numbers; ``NONE`` where there is none."""
