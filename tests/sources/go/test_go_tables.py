@@ -381,3 +381,20 @@ def test_code_does_not_begin_at_the_end_of_all_addresses() -> None:
     words = struct.pack("<2Q", TEXT, TEXT + 0x40)
     with pytest.raises(MalformedGoTable, match="the end of all addresses"):
         read(data.replace(words, struct.pack("<2Q", (1 << 64) - 8, TEXT + 0x40)))
+
+
+def test_a_function_ends_where_its_lines_do_and_padding_is_nobodys() -> None:
+    found = read(program([MAIN._replace(end=0x37), OTHER]))
+    assert list(zip(found.columns.range_start, found.columns.range_end, strict=True)) == [
+        (TEXT, TEXT + 0x37),
+        (TEXT + 0x40, TEXT + 0x80),
+    ]
+
+
+def test_each_function_has_inlined_calls_of_its_own() -> None:
+    again = INLINED._replace(name="main.again", start=0x40, end=0x80)
+    first, second = told(read(program([INLINED, again])))
+    (alone,) = told(read(program([INLINED])))
+    assert first == alone
+    assert len(second) == len(alone)
+    assert str(second).count("lib.deep") == str(alone).count("lib.deep") == 1
