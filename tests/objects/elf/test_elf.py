@@ -9,6 +9,7 @@ import shutil
 import struct
 import subprocess
 import tracemalloc
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from hypothesis import strategies as st
 from tests.writers import elf_writer
 from tests.writers.elf_writer import ALLOC, CODE, NOBITS, NOTE, Note, Section, Segment, Symbol, elf, note_bytes
 from uploader.errors import InputError, MalformedElf, NotElf
+from uploader.objects.elf import elf_file
 from uploader.objects.elf.elf_file import ElfFile
 from uploader.objects.elf.identity import code_digest
 from uploader.sources.identify import identify
@@ -450,6 +452,29 @@ def test_no_more_notes_are_read_than_any_file_has() -> None:
     with ElfFile.from_bytes(file) as read:
         told = [desc[0] for _, _, desc in read.notes()]
     assert told == list(range(16))
+
+
+def test_notes_that_areas_share_are_read_twice_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
+    area = note_bytes([Note("", index, b"") for index in range(1000)])
+    areas = [Section(".note", type=NOTE, offset=64 + 16 * index, size_bytes=len(area) // 2) for index in range(400)]
+    data = elf([Section(".bytes", area), *areas])
+    read_bytes = []
+    read_in = ElfFile._notes_in
+
+    def counted(file: ElfFile, area: memoryview, alignment: int) -> Iterator[tuple[str, int, bytes]]:
+        read_bytes.append(len(area))
+        return read_in(file, area, alignment)
+
+    monkeypatch.setattr(ElfFile, "_notes_in", counted)
+    with ElfFile.from_bytes(data) as file:
+        identify(file)
+    assert len(data) < sum(read_bytes) <= 2 * len(data)
+
+
+def test_of_many_notes_the_first_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(elf_file, "MAX_NOTES", 3)
+    with ElfFile.from_bytes(elf(notes=[Note("x", index, b"") for index in range(5)])) as file:
+        assert [kind for _, kind, _ in file.notes()] == [0, 1, 2]
 
 
 def test_an_area_of_notes_too_large_for_any_file_hides_no_other() -> None:

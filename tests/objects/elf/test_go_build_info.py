@@ -11,11 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.writers.elf_writer import ALLOC, EXEC, Note, Section, Segment, elf
-from tests.writers.go_build_info_writer import modules, program, texts_behind, texts_pointed_to
+from tests.writers.elf_writer import ALLOC, EXEC, EXECUTABLE, Note, Section, Segment, elf
+from tests.writers.go_build_info_writer import AT, modules, program, texts_behind, texts_pointed_to
 from uploader.model import Build
-from uploader.objects.elf.elf_file import ElfFile
-from uploader.objects.elf.go_build_info import MAX_CHARACTERS, GoBuildInfo, Module, go_build_info
+from uploader.objects.elf import go_build_info as go_build_info_module
+from uploader.objects.elf.elf_file import PIECE_BYTES, ElfFile
+from uploader.objects.elf.go_build_info import MAX_CHARACTERS, MAX_INFO_BYTES, GoBuildInfo, Module, go_build_info
 
 FACTS = (
     ("path", "example.com/rocket/cmd/fly"),
@@ -107,6 +108,54 @@ def test_headers_that_are_not_aligned_are_something_else() -> None:
     info = texts_behind(b"go1.27.3", b"")
     assert read(program(info, section_headers=False, before=b"x" * 8)) is None
     assert read(program(info, section_headers=False, before=b"x" * 16)) is not None
+
+
+def scattered(*parts: tuple[bytes, int], kind: int = EXECUTABLE) -> bytes:
+    """A program without section headers, of segments with the given bytes and flags. The first is at `AT` + 8."""
+    sections = [
+        Section(f".{index}", data, flags=ALLOC, address=AT + 8 + (index << 28)) for index, (data, _) in enumerate(parts)
+    ]
+    segments = [Segment(flags=flags, section=f".{index}") for index, (_, flags) in enumerate(parts)]
+    return elf(sections, segments=segments, section_headers=False, kind=kind)
+
+
+@pytest.mark.parametrize("place", [8, PIECE_BYTES - 8, PIECE_BYTES + 8, 2 * PIECE_BYTES - 8])
+def test_large_data_is_searched_by_pieces(monkeypatch: pytest.MonkeyPatch, place: int) -> None:
+    asked_bytes = []
+    bytes_at = ElfFile.bytes_at
+
+    def counted(file: ElfFile, offset: int, size_bytes: int) -> memoryview:
+        asked_bytes.append(size_bytes)
+        return bytes_at(file, offset, size_bytes)
+
+    monkeypatch.setattr(ElfFile, "bytes_at", counted)
+    data = scattered((bytes(place) + texts_behind(b"go1.27.3", b"") + bytes(8 * PIECE_BYTES), 6))
+    found = read(data)
+    assert found is not None
+    assert found.toolchain == "go1.27.3"
+    assert max(asked_bytes) <= MAX_INFO_BYTES
+
+
+def test_what_can_be_written_is_searched_first_and_the_rest_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    one, other = (bytes(8) + texts_behind(version, b"") + bytes(64) for version in (b"go1.26", b"go1.27"))
+    found = read(scattered((one, 4), (other, 6)))
+    assert found is not None
+    assert found.toolchain == "go1.27"
+    monkeypatch.setattr(go_build_info_module, "MAX_SCANNED_BYTES", 100)
+    assert read(scattered((one, 4), (bytes(80), 6))) is None
+    assert read(scattered((one, 4), (bytes(70), 6))) is not None
+
+
+def test_a_section_that_claims_to_be_large_is_read_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(go_build_info_module, "MAX_INFO_BYTES", 40)
+    assert read(program(texts_behind(b"go1.27", b"") + bytes(100))) is not None
+    assert read(program(texts_behind(b"go1.27", b"x" * 20) + bytes(100))) is None
+
+
+@pytest.mark.parametrize(("kind", "tells"), [(1, False), (2, True), (3, True), (4, False)])
+def test_only_what_is_linked_tells_of_itself(kind: int, tells: bool) -> None:
+    found = read(scattered((bytes(8) + texts_behind(b"go1.27.3", b""), 6), kind=kind))
+    assert (found is not None) is tells
 
 
 def test_what_is_kept_is_one_short_line() -> None:

@@ -102,7 +102,17 @@ def test_an_id_that_go_makes_of_the_word_in_place_of_its_own_is_none(whole: str)
     assert not linked_with_one.has_redacted_id
     without_one = identified(elf([TEXT], notes=[word]))
     assert (without_one.has_redacted_id, without_one.has_id_of_redacted) == (True, False)
-    assert identified(elf([TEXT], notes=[made_of_it])).identity.primary.value == whole
+    alone = identified(elf([TEXT], notes=[made_of_it]))
+    assert alone.identity.primary.scheme is IdScheme.FILE
+    assert alone.has_redacted_id
+
+
+@pytest.mark.parametrize("other", [b"\1", b"", GO_ID.encode()])
+def test_the_word_in_place_of_an_id_counts_whatever_notes_follow(other: bytes) -> None:
+    made_of_it = Note("GNU", 3, bytes.fromhex("498919aff001d8366249403a2544fba2d833084f"))
+    found = identified(elf([TEXT], notes=[Note("Go", 4, b"redacted"), Note("Go", 4, other), made_of_it]))
+    assert found.identity.primary.scheme is (IdScheme.GO if other == GO_ID.encode() else IdScheme.FILE)
+    assert found.has_redacted_id is (other != GO_ID.encode())
 
 
 def test_the_build_id_of_a_kernel_lies_in_its_notes_section_among_others() -> None:

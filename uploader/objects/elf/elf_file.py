@@ -9,6 +9,7 @@ import struct
 import threading
 from collections.abc import Callable, Iterator
 from functools import cached_property
+from itertools import islice
 from types import TracebackType
 from typing import Self
 
@@ -66,6 +67,9 @@ PIECE_BYTES = 1 << 20
 MAX_NOTE_BYTES = 16 << 20
 """Bytes of notes that are read in one file; an executable's take a few hundred."""
 
+MAX_NOTES = 1 << 17
+"""Notes that are kept of one file."""
+
 
 class ElfFile:
     """One open ELF file. Use it as a context manager, or call `close`.
@@ -96,6 +100,7 @@ class ElfFile:
         self.sections = headers.sections
         self.segments = headers.segments
         self._ahead: dict[int, _Ahead] = {}
+        self._found_notes: tuple[tuple[str, int, bytes], ...] | None = None
 
     @property
     def called(self) -> str:
@@ -271,12 +276,18 @@ class ElfFile:
             return "ppc64le"
         return name
 
-    def notes(self) -> Iterator[tuple[str, int, bytes]]:
+    def notes(self) -> tuple[tuple[str, int, bytes], ...]:
         """Every note as ``(name, type, desc)``, once each: those of SHT_NOTE sections first, then of PT_NOTE segments.
 
         Where code bytes are absent the file is a ``.debug`` one, whose segments may point at bytes of something else: then only
         sections count. Notes that are cut or contradict their area end that area; this never raises. gABI, "Note Section".
         """
+        if self._found_notes is None:
+            # Notes that are no different count too: each is work.
+            self._found_notes = tuple(dict.fromkeys(islice(self._read_notes(), MAX_NOTES)))
+        return self._found_notes
+
+    def _read_notes(self) -> Iterator[tuple[str, int, bytes]]:
         areas: dict[tuple[int, int], int] = {}
         for section in self.sections:
             if section.type == SHT_NOTE:
@@ -285,16 +296,13 @@ class ElfFile:
             for segment in self.segments:
                 if segment.type == PT_NOTE:
                     areas.setdefault((segment.offset, segment.size_bytes), segment.alignment)
-        seen: set[tuple[str, int, bytes]] = set()
-        budget = MAX_NOTE_BYTES
+        # A linker's section of notes lies in one segment of notes at most.
+        budget = min(MAX_NOTE_BYTES, 2 * self.size_bytes)
         for (offset, size_bytes), alignment in areas.items():
             if offset + size_bytes > self.size_bytes or size_bytes > budget:
                 continue
             budget -= size_bytes
-            for note in self._notes_in(self._data[offset : offset + size_bytes], 8 if alignment == 8 else 4):
-                if note not in seen:
-                    seen.add(note)
-                    yield note
+            yield from self._notes_in(self._data[offset : offset + size_bytes], 8 if alignment == 8 else 4)
 
     def _notes_in(self, area: memoryview, alignment: int) -> Iterator[tuple[str, int, bytes]]:
         header = struct.Struct("<III" if self.little_endian else ">III")

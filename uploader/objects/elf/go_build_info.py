@@ -12,7 +12,8 @@ from collections.abc import Iterator
 
 from uploader.errors import MalformedElf
 from uploader.model import Build
-from uploader.objects.elf.elf_file import ElfFile
+from uploader.objects.elf.elf_file import PIECE_BYTES, ElfFile
+from uploader.objects.elf.headers import ET_CORE, ET_REL, PF_W, Segment
 from uploader.objects.elf.loaded import LoadedImage
 from uploader.values import frozen
 from uploader.words import one_line
@@ -26,6 +27,10 @@ TEXTS_FOLLOW = 2
 
 MAX_TEXT_BYTES = 1 << 20
 """The length of either text: a line for each of a thousand modules makes 100 kB."""
+MAX_INFO_BYTES = 2 * MAX_TEXT_BYTES + 64
+"""The header with both texts."""
+MAX_SCANNED_BYTES = 64 << 20
+"""So much of what is loaded is searched for the header. Linkers lay it at the beginning of data, behind what is relocated."""
 MAX_FACTS = 4096
 MAX_CHARACTERS = 256
 """The length of each fact that is kept with symbols."""
@@ -79,8 +84,11 @@ class GoBuildInfo:
 def go_build_info(elf: ElfFile) -> GoBuildInfo | None:
     """What the program says of its build, from its section or, where no section has a name, from loaded data.
 
-    None where it says nothing, or what it says can't be read: it changes no symbol.
+    None where it says nothing, or what it says can't be read: it changes no symbol. What isn't linked yet says nothing, and in the
+    dump of a process lies what somebody else's memory held.
     """
+    if elf.kind in (ET_REL, ET_CORE):
+        return None
     try:
         image = LoadedImage(elf)
         for address, data in _places(elf, image):
@@ -97,18 +105,30 @@ def _places(elf: ElfFile, image: LoadedImage) -> Iterator[tuple[int, memoryview]
     section = elf.section(SECTION)
     if section is not None:
         if section.has_bytes and not section.compressed:
-            yield section.address, elf.bytes_at(section.offset, section.size_bytes)
+            yield section.address, elf.bytes_at(section.offset, min(section.size_bytes, MAX_INFO_BYTES))
         return
     if elf.sections and not any(name == "Go" for name, *_ in elf.notes()):
         return
-    for address, view in image.segments(code=False):
-        data = bytes(view)
+    left_bytes = MAX_SCANNED_BYTES
+    for segment, size_bytes in sorted(image.extents(code=False), key=lambda extent: not extent[0].flags & PF_W):
+        at = _scanned(elf, segment, min(size_bytes, left_bytes))
+        left_bytes -= min(size_bytes, left_bytes)
+        if at is not None:
+            yield segment.address + at, elf.bytes_at(segment.offset + at, min(size_bytes - at, MAX_INFO_BYTES))
+
+
+def _scanned(elf: ElfFile, segment: Segment, size_bytes: int) -> int | None:
+    """Where in so much of a segment something first begins like the header; a piece at a time is in memory."""
+    for start in range(0, size_bytes, PIECE_BYTES):
+        # What begins in one piece may end in the next.
+        piece_bytes = min(PIECE_BYTES + len(MAGIC) - 1, size_bytes - start)
+        data = bytes(elf.bytes_at(segment.offset + start, piece_bytes))
         at = data.find(MAGIC)
         while at >= 0:
-            if not (address + at) % ALIGNMENT:
-                yield address + at, view[at:]
-                break
+            if not (segment.address + start + at) % ALIGNMENT:
+                return start + at
             at = data.find(MAGIC, at + 1)
+    return None
 
 
 def _texts(image: LoadedImage, address: int, data: memoryview) -> tuple[str, str] | None:

@@ -117,29 +117,26 @@ def identity(elf: ElfFile) -> Identity:
     An id that is damaged or unheard of is passed over.
     """
     found: dict[IdScheme, SymbolId] = {}
-    redacted = False
     for name, kind, desc in elf.notes():
         if name == "GNU" and kind == NT_GNU_BUILD_ID:
             # A linker that was told to leave room for an id and never filled it leaves zeros: the id of nothing.
-            candidate = _symbol_id(IdScheme.GNU, desc.hex()) if any(desc) else None
+            stands_for_none = not any(desc) or desc[1:] in _MADE_OF_NO_GO_ID
+            candidate = None if stands_for_none else _symbol_id(IdScheme.GNU, desc.hex())
         elif name == "Go" and kind == NT_GO_BUILD_ID:
             text = desc.rstrip(b"\0").decode("latin-1")
-            redacted = text == NO_GO_ID
-            candidate = None if redacted else _symbol_id(IdScheme.GO, text.replace("/", "~"))
+            candidate = None if text == NO_GO_ID else _symbol_id(IdScheme.GO, text.replace("/", "~"))
         else:
             continue
         if candidate is not None:
             found.setdefault(candidate.scheme, candidate)
-    if redacted and IdScheme.GNU in found and bytes.fromhex(found[IdScheme.GNU].value)[1:] in _MADE_OF_NO_GO_ID:
-        del found[IdScheme.GNU]
     found[IdScheme.FILE] = file_id(elf)
     primary, *aliases = (found[scheme] for scheme in IdScheme if scheme in found)
     return Identity(primary=primary, aliases=tuple(aliases))
 
 
 def has_redacted_id(elf: ElfFile) -> bool:
-    """Whether its Go build id is the word that stands in many programs instead of one."""
-    return any(
+    """Whether its Go build id is the word that stands in many programs instead of one, or its GNU build-id is made of that word."""
+    return has_id_of_redacted(elf) or any(
         name == "Go" and kind == NT_GO_BUILD_ID and desc.rstrip(b"\0") == NO_GO_ID.encode()
         for name, kind, desc in elf.notes()
     )

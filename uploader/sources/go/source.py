@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from uploader.errors import MalformedGoTable
 from uploader.model import Quality, Source
-from uploader.objects.elf.headers import ET_REL
+from uploader.objects.elf.headers import ET_CORE, ET_REL
 from uploader.objects.elf.identity import has_code_bytes
 from uploader.sources.port import ColumnsRead, Reading, Worth
 
@@ -33,9 +33,9 @@ class GoTable:
     def present_in(self, elf: ElfFile) -> bool:
         """By its section; where there is none of that name, a program with Go's note or other sections of Go has the table somewhere.
 
-        That of an object file (in c-archives) leads nowhere before it is linked.
+        That of an object file (in c-archives) leads nowhere before it is linked, and in a core dump is none of its own.
         """
-        if elf.kind == ET_REL:
+        if elf.kind in (ET_REL, ET_CORE):
             return False
         if any(map(elf.section, SECTIONS)):
             return any(map(elf.has_filled, SECTIONS))
