@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 
 from uploader.errors import ExitCode, InputError
-from uploader.model import Concern, Decision, IdScheme, Outcome
+from uploader.model import Concern, Decision, IdScheme, Outcome, Source
 from uploader.objects.elf.elf_file import ElfFile
 from uploader.objects.input import Input
 from uploader.pipeline.artifact import Artifact
+from uploader.pipeline.missing import REMEDY_REDACTED
 from uploader.protocol.words import differ
 from uploader.sources.identify import Identified
 
-REMEDY = "Build each program with an id of its own, then upload it; --force replaces what is stored."
+_FLAGS = "-Wl,--build-id"
+_GO_FLAGS = '-ldflags="-B gobuildid", and neither -buildid= nor the same -B 0x… for several'
 
 
 def fingerprints(main: Identified) -> tuple[str, ...]:
@@ -43,11 +46,20 @@ def conflict(artifact: Artifact, held: tuple[str, ...], *, where: str) -> Outcom
             path=artifact.path,
             decision=Decision.FAILED,
             reason=f"has the id {artifact.identity} of another program, whose symbols are in {where}",
-            remedy=REMEDY,
+            remedy=ids_of_their_own([artifact.main], instead="replace what is stored with --force"),
             concern=Concern.CONFLICT,
             exit_code=ExitCode.SOME_FAILED,
         )
     )
+
+
+def ids_of_their_own(files: Iterable[Identified], *, instead: str) -> str:
+    """How programs get ids that differ, since linkers have flags of their own for that; and what to do instead."""
+    known = tuple(files)
+    if any(file.has_redacted_id for file in known):
+        return REMEDY_REDACTED
+    flags = _GO_FLAGS if any(Source.GO in file.sources for file in known) else _FLAGS
+    return f"Build each with an id of its own ({flags}), or {instead}."
 
 
 def content_sha256(file: Input) -> str:

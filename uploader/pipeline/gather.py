@@ -13,13 +13,12 @@ from uploader.inputs.companions import Companions, build_id_of, names_of
 from uploader.inputs.missing import insist, is_missing
 from uploader.inputs.port import Found, PassedOver, Trouble
 from uploader.inputs.walk import BUILD_INTERNALS_REMEDY, walk
-from uploader.model import Concern, Decision, IdScheme, LeftOut, Outcome, Role, Source, SymbolId
+from uploader.model import Concern, Decision, IdScheme, LeftOut, Outcome, Role, SymbolId
 from uploader.objects.elf.elf_file import ElfFile
 from uploader.objects.elf.headers import ET_CORE, ET_REL
 from uploader.objects.elf.identity import code_digest, prelinked
 from uploader.pipeline.artifact import Artifact
-from uploader.pipeline.fingerprint import content_sha256
-from uploader.pipeline.missing import REMEDY_REDACTED
+from uploader.pipeline.fingerprint import content_sha256, ids_of_their_own
 from uploader.pipeline.outcomes import failed, skipped, skipped_for
 from uploader.pipeline.pair import by_base_name, completed, paired
 from uploader.pipeline.plan import Plan
@@ -201,11 +200,6 @@ def _identified(found: Found, *, build_internals: bool) -> Identified | PassedOv
     return file
 
 
-_BUILD_EACH = "Build each with an id of its own (-Wl,--build-id), or leave one out with --exclude."
-_BUILD_EACH_GO = (
-    'Build each with an id of its own (-ldflags="-B gobuildid", and neither -buildid= nor the same -B 0x… for several), '
-    "or leave one out with --exclude."
-)
 _MOVED = "its code was moved by prelink, so that their addresses differ"
 _UNDO = "Undo that in a copy of the binary with prelink -u, and give the copy."
 
@@ -235,7 +229,7 @@ def _together(files: list[Identified], *, dwarf: bool) -> tuple[Artifact | None,
     if by_file_id or _in_conflict(distinct):
         what = "contents" if by_file_id else "code"
         moved = not by_file_id and _moved(distinct)
-        remedy = _UNDO if moved else _ids_of_their_own(distinct)
+        remedy = _UNDO if moved else ids_of_their_own(distinct, instead="leave one out with --exclude")
         for file in distinct:
             others = ", ".join([other.path for other in distinct if other is not file][:3])
             settled.append(
@@ -253,13 +247,6 @@ def _together(files: list[Identified], *, dwarf: bool) -> tuple[Artifact | None,
         return None, settled
     artifact, parts = paired(distinct, dwarf=dwarf)
     return artifact, settled + parts
-
-
-def _ids_of_their_own(files: Sequence[Identified]) -> str:
-    """How programs get ids that differ: linkers have flags of their own for that."""
-    if any(file.has_redacted_id for file in files):
-        return REMEDY_REDACTED
-    return _BUILD_EACH_GO if any(Source.GO in file.sources for file in files) else _BUILD_EACH
 
 
 def _moved(files: Sequence[Identified]) -> bool:
