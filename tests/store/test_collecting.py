@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 from hypothesis import given
@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from tests.store.blobs_in_memory import MemoryBlobs
 from tests.writers.artifact_writer import make_artifact, put_all
-from uploader.errors import ArtifactMismatch, StoreDamaged
+from uploader.errors import ArtifactMismatch, Refused, StoreDamaged
 from uploader.model import SymbolId
 from uploader.store import collecting
-from uploader.store.blobs import Blob
-from uploader.store.condemned import Condemned, Terms, read_condemned
+from uploader.store.blobs import Blob, BlobInfo
+from uploader.store.condemned import Condemned, Gate, Terms, read_condemned
 from uploader.store.store import SymbolStore
 
 HOUR = 3600.0
@@ -51,6 +51,10 @@ class World:
 
 class _Interrupted(MemoryBlobs):
     interruption: tuple[str, str, Callable[[], None]] | None = None
+
+    def list(self, prefix: str) -> Iterator[BlobInfo]:
+        self._interrupted("list", prefix)
+        return super().list(prefix)
 
     def get(self, key: str) -> Blob | None:
         self._interrupted("get", key)
@@ -293,6 +297,102 @@ def test_a_list_that_is_damaged_holds_nobody_up_for_longer_than_a_sentence(world
     store.gc()
     assert list(world.blobs.list("web/condemned/")) == []
     assert b"".join(store.fetch(PRIMARY)) == ARTIFACT.gsym
+
+
+def test_a_list_that_is_damaged_is_deleted_after_the_grace_time_and_not_by_a_dry_run(world: World) -> None:
+    world.blobs.replace("web/condemned/x", b"{")
+    world.now += DAY
+    world.store().gc()
+    assert world.lists() == [None]
+    world.now += 1
+    world.store().gc(dry=True)
+    assert world.lists() == [None]
+    world.store().gc()
+    assert world.lists() == []
+
+
+def test_nothing_is_collected_in_a_place_that_ignores_conditions(world: World) -> None:
+    store = condemned_chunks(world)
+    world.now += DAY
+    world.blobs.guarded = False
+    for dry in (True, False):
+        with pytest.raises(Refused, match="ignores conditional writes"):
+            store.gc(dry=dry)
+    assert len(list(world.blobs.list("web/chunks/"))) == 2
+
+
+def test_what_a_commit_spares_before_the_sentence_is_written_is_kept(world: World) -> None:
+    condemned_chunks(world)
+    world.now += DAY
+
+    def another_commits() -> None:
+        assert world.store().commit(ARTIFACT.manifest).stored
+
+    world.in_the_midst_of("swap", "web/condemned/", another_commits)
+    assert world.store().gc().chunks == 0
+    assert b"".join(world.store().fetch(PRIMARY)) == ARTIFACT.gsym
+
+
+def test_a_collection_whose_last_deletion_took_long_leaves_the_list_to_who_has_it_by_now(world: World) -> None:
+    condemned_chunks(world)
+    world.now += DAY
+
+    def another_takes_its_keys_off() -> None:
+        with pytest.raises(ArtifactMismatch):
+            world.store().commit(ARTIFACT.manifest)
+
+    world.in_the_midst_of("deleted", CHUNKS[0], another_takes_its_keys_off)
+    assert world.store().gc().chunks == 2
+    assert [held and held.sizes_bytes for held in world.lists()] == [{}]
+
+
+def test_a_list_counts_from_when_it_is_written_however_long_the_collection_looked(world: World) -> None:
+    put_all(world.store(), ARTIFACT)
+    world.now += WEEK + 1
+
+    def an_hour_passes() -> None:
+        world.now += HOUR
+
+    world.in_the_midst_of("list", "web/chunks/", an_hour_passes)
+    assert world.store().gc().condemned == 2
+    assert [held and held.since for held in world.lists()] == [world.now]
+
+
+def gate(world: World, wait: Callable[[float], None]) -> Gate:
+    return Gate(world.blobs, "web", Terms(clock=lambda: world.now, wait=wait))
+
+
+def test_a_permit_counts_from_before_the_lists_are_read(world: World) -> None:
+    began = world.now
+
+    def an_hour_passes() -> None:
+        world.now += HOUR
+
+    world.in_the_midst_of("list", "web/condemned/", an_hour_passes)
+    assert gate(world, world.wait).spare(["web/chunks/x"]) == began + Terms().permit_seconds
+
+
+def test_a_sentence_that_is_written_anew_is_waited_for_anew(world: World) -> None:
+    sentence = Condemned(sizes_bytes={"web/chunks/x": 1}, since=world.now, sentenced=True)
+    world.blobs.replace("web/condemned/x", sentence.dumps())
+    half_seconds = Terms().sentence_seconds / 2
+
+    def wait(seconds: float) -> None:
+        if world.waited < half_seconds <= world.waited + seconds:
+            world.blobs.replace("web/condemned/x", sentence.only(["web/chunks/x"]).dumps())
+        world.wait(seconds)
+
+    gate(world, wait).spare(["web/chunks/x"])
+    assert world.waited == pytest.approx(half_seconds + Terms().sentence_seconds, abs=3)
+    assert [held and held.sizes_bytes for held in world.lists()] == [{}]
+
+
+@pytest.mark.parametrize(("word", "sentenced"), [("true", True), ("false", False), ("1", False), ('"yes"', False)])
+def test_only_one_word_is_a_sentence(word: str, sentenced: bool) -> None:
+    data = f'{{"sentenced": {word}, "since": 1.0, "nonce": "x", "sizes_bytes": {{}}}}'
+    held = read_condemned(Blob(data=data.encode(), tag=""))
+    assert held is not None
+    assert held.sentenced is sentenced
 
 
 def test_nothing_is_deleted_where_a_manifest_cant_be_read(world: World) -> None:

@@ -49,6 +49,8 @@ def packed(*numbers: int) -> memoryview:
         pytest.param((2, 0, 1, 0, 8, RELATIVE), [(8, 8, 0)], id="cut off"),
         pytest.param((2, 0, 0, 0, 8, RELATIVE), [], id="a group of none"),
         pytest.param((2, 0, -1, 0, 8, RELATIVE), [], id="a group of fewer than none"),
+        pytest.param((2, 0, 0, 0, 1, 0, 8, RELATIVE), [], id="nothing is behind a group of none"),
+        pytest.param((2, 0, -1, 0, 1, 0, 8, RELATIVE), [], id="nor behind one of fewer"),
     ],
 )
 def test_each_relocation_has_its_offset_kind_and_addend(numbers: tuple[int, ...], told: list[tuple[int, ...]]) -> None:

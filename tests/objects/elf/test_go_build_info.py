@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.writers.elf_writer import ALLOC, EXEC, EXECUTABLE, Note, Section, Segment, elf
+from tests.writers.elf_writer import ALLOC, COMPRESSED, EXEC, EXECUTABLE, Note, Section, Segment, elf
 from tests.writers.go_build_info_writer import AT, modules, program, texts_behind, texts_pointed_to
 from uploader.model import Build
 from uploader.objects.elf import go_build_info as go_build_info_module
@@ -165,6 +165,70 @@ def test_what_is_kept_is_one_short_line() -> None:
     assert len(found.build.revision) == MAX_CHARACTERS
     assert found.build.revision.isprintable()
     assert found.build.toolchain.isprintable()
+
+
+def test_what_is_kept_of_each_fact_is_printable() -> None:
+    found = read(
+        program(texts_behind(b"go1\x1b", modules(("mod", "a\x1b", "v1\x1b", ""), ("build", "vcs.revision=\x1b"))))
+    )
+    assert found is not None
+    kept = found.build
+    assert all(text.isprintable() for text in (kept.toolchain, kept.module, kept.module_version, kept.revision))
+
+
+def test_a_section_that_is_compressed_tells_nothing() -> None:
+    info = Section(".go.buildinfo", texts_behind(b"go1.27.3", b""), flags=ALLOC | COMPRESSED, address=AT)
+    assert read(elf([info])) is None
+    assert read(elf([info._replace(flags=ALLOC)])) is not None
+
+
+@pytest.mark.parametrize("size_bytes", [19, 20, 21])
+@pytest.mark.parametrize("pointers", [True, False])
+def test_texts_that_are_longer_than_any_are_not_read(
+    monkeypatch: pytest.MonkeyPatch, size_bytes: int, pointers: bool
+) -> None:
+    monkeypatch.setattr(go_build_info_module, "MAX_TEXT_BYTES", 20)
+    found = read(program((texts_pointed_to if pointers else texts_behind)(b"g" * size_bytes, b"")))
+    assert (found is not None) is (size_bytes <= 20)
+
+
+def test_a_text_that_is_cut_off_tells_nothing() -> None:
+    assert read(program(texts_behind(b"go1.27.3", b"")[:-2])) is None
+
+
+def test_of_many_facts_the_first_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(go_build_info_module, "MAX_FACTS", 3)
+    found = read(program(texts_behind(b"go1.27.3", modules(*(("dep", f"m{index}") for index in range(5))))))
+    assert found is not None
+    assert [module.path for module in found.dependencies] == ["m0", "m1", "m2"]
+
+
+def test_a_replacement_of_nothing_is_passed_over() -> None:
+    found = read(program(texts_behind(b"go1.27.3", modules(("=>", "../fuel"), ("dep", "a"), ("=>", "b", "v2")))))
+    assert found is not None
+    assert found.dependencies == (Module(path="a", replaced_by="b v2"),)
+
+
+@pytest.mark.parametrize(
+    ("escaped", "character"),
+    [
+        (r"\x41", "A"),
+        (r"\101", "A"),
+        (r"\n", "\n"),
+        (r"\\", "\\"),
+        (r"\ud7ff", "\ud7ff"),
+        (r"\ud800", "\ufffd"),
+        (r"\udfff", "\ufffd"),
+        (r"\ue000", "\ue000"),
+        (r"\U0010ffff", "\U0010ffff"),
+        (r"\U00110000", "\ufffd"),
+        (r"\Uffffffff", "\ufffd"),
+    ],
+)
+def test_escapes_are_characters_and_never_half_of_one(escaped: str, character: str) -> None:
+    found = read(program(texts_behind(b"go1.27.3", modules(("build", f'name="{escaped}"')))))
+    assert found is not None
+    assert found.setting("name") == character
 
 
 @pytest.mark.parametrize("pointers", [True, False])

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.writers.elf_writer import ARM64, I386, PPC64, X86_64
+from tests.writers.elf_writer import ARM64, I386, PPC64, X86_64, Note, Section, elf
 from tests.writers.pclntab_writer import TEXT, Call, GoFunction, Row, Run, program
 from uploader.core.columns import NONE
 from uploader.errors import InputError, MalformedGoTable
@@ -398,3 +398,9 @@ def test_each_function_has_inlined_calls_of_its_own() -> None:
     assert first == alone
     assert len(second) == len(alone)
     assert str(second).count("lib.deep") == str(alone).count("lib.deep") == 1
+
+
+def test_in_a_core_dump_is_no_table_of_its_own() -> None:
+    sections = [Section(".text", b"\xc3", flags=6, address=0x1000)]
+    told = [elf(sections, kind=kind, notes=[Note("Go", 4, b"a/b/c/d")]) for kind in (2, 4)]
+    assert [GoTable().present_in(ElfFile.from_bytes(data)) for data in told] == [True, False]
