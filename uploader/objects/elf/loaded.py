@@ -14,7 +14,6 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from itertools import chain, pairwise
 
-from uploader.core.columns import read_items
 from uploader.errors import MalformedElf
 from uploader.objects.elf.android_relocations import unpack
 from uploader.objects.elf.dynamic import dynamic_tags, place_of
@@ -112,9 +111,9 @@ class LoadedImage:
         # Each fills a word of its own that the file has.
         loaded_bytes = sum(size_bytes for code in (False, True) for _, size_bytes in self.extents(code=code))
         most = min(loaded_bytes // self.word_bytes, MAX_RELOCATIONS)
-        table = self._table(DT_RELA, DT_RELASZ)[: most * 3 * self.word_bytes]
-        words = read_items(self._code, table, self._elf.little_endian, group=3)
-        plain = zip(words[0::3], words[1::3], words[2::3], strict=True)
+        relocation = struct.Struct(f"{self._order}3{self._code}")
+        table = self._table(DT_RELA, DT_RELASZ)
+        plain = relocation.iter_unpack(table[: min(len(table) // relocation.size, most) * relocation.size])
         packed = unpack(self._table(DT_ANDROID_RELA, DT_ANDROID_RELASZ), most)
         values = 1 << 8 * self.word_bytes
         return _Put(
