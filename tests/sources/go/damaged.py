@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import resource
 import signal
 import struct
@@ -129,6 +130,12 @@ def read(data: bytes) -> bool:
         return False
 
 
+def peak_bytes() -> int:
+    """The most memory that this process took. What the system counts as used (``ru_maxrss``) goes on from the process that started it."""
+    (told,) = re.findall(r"^VmHWM:\s+(\d+) kB$", Path("/proc/self/status").read_text(), re.MULTILINE)
+    return 1024 * int(told)
+
+
 def main() -> None:
     data = Path(sys.argv[1]).read_bytes()
     most = int(sys.argv[2]) if len(sys.argv) > 2 else sys.maxsize
@@ -146,8 +153,7 @@ def main() -> None:
             signal.alarm(0)
             slowest = max(slowest, time.monotonic() - before)
         told[kind.name] = {"read": len(chosen), "with_functions": answers, "slowest_seconds": round(slowest, 3)}
-    peak_bytes = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    print(json.dumps({"kinds": told, "peak_bytes": peak_bytes}))  # noqa: T201  # it is a program
+    print(json.dumps({"kinds": told, "peak_bytes": peak_bytes()}))  # noqa: T201  # it is a program
 
 
 if __name__ == "__main__":
