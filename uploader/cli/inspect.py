@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from uploader.objects.elf.describe import Description
     from uploader.pipeline.artifact import Artifact
     from uploader.pipeline.pair import DebugSources, Looked
+    from uploader.sources.identify import Identified
 
 SCHEMA = "symup.inspect/1"
 
@@ -123,7 +124,6 @@ def _binary_page(path: Path, debug: DebugSources) -> dict[str, Any]:
         if kind is not None:
             raise InputError(f"{path} is {kind.one}, which symup does not look into: {kind.remedy}") from error
         raise InputError(f"{path} is neither an ELF file nor a GSYM file") from error
-    link = found.debug_link
     looked = look_for_companions(found, debug)
     id_troubles, id_remedy = missing_build_id(looked.artifact)
     companions = _companions(looked, debug)
@@ -153,13 +153,18 @@ def _binary_page(path: Path, debug: DebugSources) -> dict[str, Any]:
         "lacks_remedy": remedy,
         "lacks": lacks + [table.trouble] * bool(table.trouble),
         "expected_quality": promised.label,
-        "debug_link": None
-        if link is None
-        else {"name": link.name.decode("utf-8", "backslashreplace"), "crc32": f"{link.crc32:08x}"},
+        "debug_link": _debug_link(found),
         "companions": companions,
         "layout": [{"section": name, "address": f"{address:#x}"} for name, address in layout],
         "described": _described(described),
     }
+
+
+def _debug_link(found: Identified) -> dict[str, str] | None:
+    link = found.debug_link
+    if link is None:
+        return None
+    return {"name": link.name.decode("utf-8", "backslashreplace"), "crc32": f"{link.crc32:08x}"}
 
 
 def _described(told: Description) -> dict[str, Any]:
